@@ -1,0 +1,204 @@
+//! One status patch per pass: what differs between the stored status and the reported one, and how condition lists
+//! that several controllers share are merged.
+
+use serde_json::{Map, Value, json};
+
+use crate::reconciler::ConditionList;
+
+/// The merge patch that turns `stored` (the whole object) into one whose status is `reported`; none if nothing differs.
+///
+/// Where a condition list changes, the patch carries the stored resourceVersion, since a merge patch replaces a list as
+/// a whole and must not overwrite what another controller wrote meanwhile.
+pub(crate) fn patch(stored: &Value, reported: &Value, lists: &[ConditionList], now: &str) -> Option<Value> {
+    let before = stored.get("status").cloned().unwrap_or_else(|| json!({}));
+    let mut wanted = json!({ "status": reported });
+    let generation = stored.pointer("/metadata/generation").and_then(Value::as_i64);
+    let mut lists_changed = false;
+    for list in lists {
+        let old = stored
+            .pointer(list.pointer)
+            .and_then(Value::as_array)
+            .cloned()
+            .unwrap_or_default();
+        let new = wanted
+            .pointer(list.pointer)
+            .and_then(Value::as_array)
+            .cloned()
+            .unwrap_or_default();
+        let merged = merge_conditions(&old, &new, list.owned, generation, now);
+        lists_changed |= merged != old;
+        put(&mut wanted, list.pointer, merged);
+    }
+    let wanted = wanted.get("status").cloned().unwrap_or_default();
+    let changes = difference(&before, &wanted)?;
+    Some(if lists_changed {
+        let revision = stored
+            .pointer("/metadata/resourceVersion")
+            .cloned()
+            .unwrap_or_default();
+        json!({ "metadata": { "resourceVersion": revision }, "status": changes })
+    } else {
+        json!({ "status": changes })
+    })
+}
+
+/// A transition time as conditions carry it: RFC 3339, whole seconds.
+pub(crate) fn transition_time(now: capstan_base::Timestamp) -> String {
+    now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+/// Merges the conditions that one controller reports into a stored list: types in `owned` are as reported (absent ones
+/// go), all others stay. `lastTransitionTime` is kept while the status stays the same, and is `now` (RFC 3339) where it
+/// changed and the reported condition does not bring its own. The order is Available, Ready, the rest by name, and
+/// Deleting and Paused last, as upstream's setters keep it.
+pub fn merge_conditions(
+    stored: &[Value],
+    reported: &[Value],
+    owned: &[&str],
+    generation: Option<i64>,
+    now: &str,
+) -> Vec<Value> {
+    let kind = |it: &Value| {
+        it.get("type")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned()
+    };
+    let is_owned = |it: &Value| owned.contains(&kind(it).as_str());
+    let mut merged: Vec<Value> = stored.iter().filter(|it| !is_owned(it)).cloned().collect();
+    for condition in reported.iter().filter(|it| is_owned(it)) {
+        let old = stored.iter().find(|it| kind(it) == kind(condition));
+        merged.push(settled(condition, old, generation, now));
+    }
+    merged.sort_by_key(|it| rank(&kind(it)));
+    merged
+}
+
+/// A reported condition with its transition time and observed generation filled in.
+fn settled(condition: &Value, old: Option<&Value>, generation: Option<i64>, now: &str) -> Value {
+    let mut condition = condition.clone();
+    let Some(fields) = condition.as_object_mut() else {
+        return condition;
+    };
+    let same_status = old.is_some_and(|it| it.get("status") == fields.get("status"));
+    let given = fields.get("lastTransitionTime").is_some_and(|it| !it.is_null());
+    if !given {
+        let kept = old
+            .filter(|_| same_status)
+            .and_then(|it| it.get("lastTransitionTime"))
+            .cloned();
+        fields.insert(
+            "lastTransitionTime".to_owned(),
+            kept.unwrap_or_else(|| json!(now)),
+        );
+    }
+    // Old-style conditions have a severity and no observedGeneration; they are told apart by the missing field.
+    if fields.contains_key("observedGeneration")
+        && let Some(generation) = generation
+    {
+        fields.insert("observedGeneration".to_owned(), json!(generation));
+    }
+    condition
+}
+
+fn rank(kind: &str) -> (u8, String) {
+    let place = match kind {
+        "Available" => 0,
+        "Ready" => 1,
+        "Deleting" => 3,
+        "Paused" => 4,
+        _ => 2,
+    };
+    (place, kind.to_owned())
+}
+
+fn put(root: &mut Value, pointer: &str, list: Vec<Value>) {
+    let mut place = root;
+    for name in pointer.trim_start_matches('/').split('/') {
+        if !place.is_object() {
+            if list.is_empty() {
+                return;
+            }
+            *place = Value::Object(Map::new());
+        }
+        let Some(fields) = place.as_object_mut() else {
+            return;
+        };
+        if list.is_empty() && !fields.contains_key(name) {
+            return;
+        }
+        place = fields.entry(name).or_insert(Value::Null);
+    }
+    *place = Value::Array(list);
+}
+
+/// The JSON merge patch (RFC 7386) from `old` to `new`; none if they are equal.
+pub(crate) fn difference(old: &Value, new: &Value) -> Option<Value> {
+    match (old, new) {
+        (Value::Object(old), Value::Object(new)) => {
+            let mut changes = Map::new();
+            for name in old.keys().filter(|it| !new.contains_key(*it)) {
+                changes.insert(name.clone(), Value::Null);
+            }
+            for (name, value) in new {
+                match old.get(name) {
+                    Some(before) => {
+                        if let Some(change) = difference(before, value) {
+                            changes.insert(name.clone(), change);
+                        }
+                    }
+                    None => {
+                        changes.insert(name.clone(), value.clone());
+                    }
+                }
+            }
+            (!changes.is_empty()).then_some(Value::Object(changes))
+        }
+        (old, new) => (old != new).then(|| new.clone()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LISTS: &[ConditionList] = &[ConditionList {
+        pointer: "/status/conditions",
+        owned: &["Ready", "Deleting"],
+    }];
+
+    fn condition(kind: &str, status: &str, time: &str) -> Value {
+        json!({ "type": kind, "status": status, "reason": "R", "message": "", "lastTransitionTime": time })
+    }
+
+    #[test]
+    fn an_unchanged_status_needs_no_patch() {
+        let stored = json!({ "metadata": { "resourceVersion": "7" },
+            "status": { "phase": "Running", "conditions": [condition("Ready", "True", "t1")] } });
+        let reported = json!({ "phase": "Running", "conditions": [{ "type": "Ready", "status": "True", "reason": "R", "message": "" }] });
+        assert_eq!(patch(&stored, &reported, LISTS, "t2"), None);
+    }
+
+    #[test]
+    fn conditions_of_others_stay_and_a_changed_list_is_guarded_by_the_revision() {
+        let stored = json!({ "metadata": { "resourceVersion": "7" },
+            "status": { "conditions": [condition("EtcdMemberHealthy", "True", "t1"), condition("Deleting", "False", "t1")] } });
+        let reported = json!({ "phase": "Running", "conditions": [{ "type": "Ready", "status": "False", "reason": "R", "message": "" }] });
+        assert_eq!(
+            patch(&stored, &reported, LISTS, "t2"),
+            Some(
+                json!({ "metadata": { "resourceVersion": "7" }, "status": { "phase": "Running", "conditions": [
+                condition("Ready", "False", "t2"), condition("EtcdMemberHealthy", "True", "t1")] } })
+            )
+        );
+    }
+
+    #[test]
+    fn a_field_that_is_no_longer_reported_is_removed() {
+        let stored = json!({ "metadata": {}, "status": { "phase": "Running", "nodeRef": { "name": "n" } } });
+        assert_eq!(
+            patch(&stored, &json!({ "phase": "Running" }), &[], "t"),
+            Some(json!({ "status": { "nodeRef": null } }))
+        );
+    }
+}
