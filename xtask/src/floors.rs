@@ -16,6 +16,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("apiserver", 3),
     ("engine", 3),
     ("workload", 4),
+    ("contract", 4),
     ("core", 5),
     ("bootstrap-kubeadm", 5),
     ("controlplane-kubeadm", 5),

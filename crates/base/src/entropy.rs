@@ -26,13 +26,22 @@ pub trait Entropy: Debug + Send + Sync + 'static {
         self.fill(&mut b);
         b[6] = (b[6] & 0x0f) | 0x40;
         b[8] = (b[8] & 0x3f) | 0x80;
-        let hex: String = b.iter().map(|byte| format!("{byte:02x}")).collect();
-        format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
+        let hex = format!("{:032x}", u128::from_be_bytes(b));
+        format!(
+            "{}-{}-{}-{}-{}",
+            &hex[..8],
+            &hex[8..12],
+            &hex[12..16],
+            &hex[16..20],
+            &hex[20..]
+        )
     }
 
     /// `length` characters of the alphabet that Kubernetes uses for random name suffixes.
     fn suffix(&self, length: usize) -> String {
-        (0..length).map(|_| crate::naming::suffix_letter(self.number())).collect()
+        (0..length)
+            .map(|_| crate::naming::suffix_letter(self.number()))
+            .collect()
     }
 }
 
@@ -60,6 +69,9 @@ impl SeededEntropy {
 
 impl Entropy for SeededEntropy {
     fn fill(&self, bytes: &mut [u8]) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).fill_bytes(bytes);
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .fill_bytes(bytes);
     }
 }

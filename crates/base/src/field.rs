@@ -23,7 +23,11 @@ impl Path {
     /// This path's field `name`.
     #[must_use]
     pub fn child(&self, name: &str) -> Self {
-        if self.0.is_empty() { Self(name.to_owned()) } else { Self(format!("{}.{name}", self.0)) }
+        if self.0.is_empty() {
+            Self(name.to_owned())
+        } else {
+            Self(format!("{}.{name}", self.0))
+        }
     }
 
     /// This path's list item `index`.
@@ -123,7 +127,12 @@ pub struct Error {
 impl Error {
     /// An error of any kind.
     pub fn new(kind: Kind, path: &Path, value: impl Into<Value>, detail: impl Into<String>) -> Self {
-        Self { kind, path: path.clone(), value: value.into(), detail: detail.into() }
+        Self {
+            kind,
+            path: path.clone(),
+            value: value.into(),
+            detail: detail.into(),
+        }
     }
 
     /// A malformed value.
@@ -149,8 +158,11 @@ impl Error {
     /// A value outside `supported`.
     pub fn not_supported(path: &Path, value: impl Into<Value>, supported: &[&str]) -> Self {
         let quoted: Vec<String> = supported.iter().map(|it| format!("{it:?}")).collect();
-        let detail =
-            if quoted.is_empty() { String::new() } else { format!("supported values: {}", quoted.join(", ")) };
+        let detail = if quoted.is_empty() {
+            String::new()
+        } else {
+            format!("supported values: {}", quoted.join(", "))
+        };
         Self::new(Kind::NotSupported, path, value, detail)
     }
 
@@ -158,10 +170,16 @@ impl Error {
     pub fn body(&self) -> String {
         let words = self.kind.words();
         let head = match self.kind {
-            Kind::Required | Kind::Forbidden | Kind::TooLong | Kind::TooMany | Kind::Internal => words.to_owned(),
+            Kind::Required | Kind::Forbidden | Kind::TooLong | Kind::TooMany | Kind::Internal => {
+                words.to_owned()
+            }
             _ => format!("{words}: {}", shown(&self.value)),
         };
-        if self.detail.is_empty() { head } else { format!("{head}: {}", self.detail) }
+        if self.detail.is_empty() {
+            head
+        } else {
+            format!("{head}: {}", self.detail)
+        }
     }
 }
 
@@ -193,9 +211,17 @@ mod tests {
             Error::not_supported(&path, "x", &["NoSchedule", "NoExecute"]).to_string(),
             "spec.taints[0].effect: Unsupported value: \"x\": supported values: \"NoSchedule\", \"NoExecute\""
         );
-        assert_eq!(Error::required(&Path::new("spec.version"), "").to_string(), "spec.version: Required value");
         assert_eq!(
-            Error::invalid(&Path::new("spec.replicas"), -1, "must be greater than or equal to 0").to_string(),
+            Error::required(&Path::new("spec.version"), "").to_string(),
+            "spec.version: Required value"
+        );
+        assert_eq!(
+            Error::invalid(
+                &Path::new("spec.replicas"),
+                -1,
+                "must be greater than or equal to 0"
+            )
+            .to_string(),
             "spec.replicas: Invalid value: -1: must be greater than or equal to 0"
         );
     }

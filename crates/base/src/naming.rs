@@ -22,12 +22,19 @@ pub fn stable_suffix(parts: &[&str], length: usize) -> String {
         hash.update(part.as_bytes());
     }
     let digest = hash.finalize();
-    digest.iter().cycle().take(length).map(|byte| suffix_letter(u64::from(*byte))).collect()
+    digest
+        .iter()
+        .cycle()
+        .take(length)
+        .map(|byte| suffix_letter(u64::from(*byte)))
+        .collect()
 }
 
 /// FNV-1a, 32 bit: the hash behind long label values and template hashes.
 pub fn fnv32a(bytes: &[u8]) -> u32 {
-    bytes.iter().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
+    bytes.iter().fold(0x811c_9dc5, |hash, byte| {
+        (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193)
+    })
 }
 
 /// `{base}-{suffix}`, with the base cut so that the whole fits `limit` characters.
@@ -43,7 +50,10 @@ mod tests {
 
     #[test]
     fn a_suffix_follows_from_its_parts_alone() {
-        assert_eq!(stable_suffix(&["uid-1", "replica", "0"], 5), stable_suffix(&["uid-1", "replica", "0"], 5));
+        assert_eq!(
+            stable_suffix(&["uid-1", "replica", "0"], 5),
+            stable_suffix(&["uid-1", "replica", "0"], 5)
+        );
         assert_ne!(stable_suffix(&["ab", "c"], 5), stable_suffix(&["a", "bc"], 5));
     }
 

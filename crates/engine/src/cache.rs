@@ -41,7 +41,7 @@ impl<K> Change<K> {
 }
 
 /// Where a cache reads from.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Source {
     /// Only objects with these labels; everything if none.
     pub label_selector: Option<String>,
@@ -425,14 +425,13 @@ async fn list<K: Cached>(inner: &Inner<K>, client: &Client) -> Result<String, ku
             .request(request.map_err(kube::Error::BuildRequest)?)
             .await?;
         items.extend(listed.items);
-        match listed.metadata.continue_.filter(|it| !it.is_empty()) {
-            Some(token) => page = page.continue_token(&token),
-            None => {
-                inner.replace(items);
-                inner.saw(listed.metadata.resource_version.clone());
-                return Ok(listed.metadata.resource_version.unwrap_or_default());
-            }
+        if let Some(token) = listed.metadata.continue_.filter(|it| !it.is_empty()) {
+            page = page.continue_token(&token);
+            continue;
         }
+        inner.replace(items);
+        inner.saw(listed.metadata.resource_version.clone());
+        return Ok(listed.metadata.resource_version.unwrap_or_default());
     }
 }
 

@@ -61,7 +61,7 @@ struct Shared {
     foreign: Foreign,
     recorder: Recorder,
     metrics: Metrics,
-    caches: Mutex<BTreeMap<TypeId, Box<dyn Any + Send + Sync>>>,
+    caches: Mutex<BTreeMap<(TypeId, Source), Box<dyn Any + Send + Sync>>>,
     tasks: Mutex<JoinSet<()>>,
     queues: Mutex<Vec<Arc<Queue>>>,
 }
@@ -94,25 +94,25 @@ impl Engine {
     }
 
     /// The shared cache of a kind, started when it is first asked for.
-    pub fn cache<K: Cached<DynamicType = ()>>(&self) -> Cache<K>
-    where
-        K: kube::Resource<DynamicType = ()>,
-    {
+    pub fn cache<K: Cached + kube::Resource<DynamicType = ()>>(&self) -> Cache<K> {
+        self.cache_of(Source::default())
+    }
+
+    /// The shared cache of those objects of a kind that `source` selects, started when it is first asked for.
+    pub fn cache_of<K: Cached + kube::Resource<DynamicType = ()>>(&self, source: Source) -> Cache<K> {
         let mut caches = self.0.caches.lock();
-        let known = caches
-            .get(&TypeId::of::<K>())
-            .and_then(|it| it.downcast_ref::<Cache<K>>());
-        if let Some(cache) = known {
+        let id = (TypeId::of::<K>(), source.clone());
+        if let Some(cache) = caches.get(&id).and_then(|it| it.downcast_ref::<Cache<K>>()) {
             return cache.clone();
         }
-        let cache = Cache::<K>::new((), Source::default());
+        let cache = Cache::<K>::new((), source);
         cache.index_by_owner();
         self.0.watched.add(
             format!("{}/{}", K::group(&()), K::plural(&())),
             Arc::new(cache.clone()),
         );
         cache.start(&self.0.settings.client);
-        caches.insert(TypeId::of::<K>(), Box::new(cache.clone()));
+        caches.insert(id, Box::new(cache.clone()));
         cache
     }
 

@@ -65,6 +65,22 @@ pub(crate) fn chain(error: &dyn std::error::Error) -> String {
     line
 }
 
+/// The verdict of a pass that ended with a write, or with nothing but a wake.
+fn settle(outcome: Result<Option<Duration>, WriteError>) -> Verdict {
+    match outcome {
+        Ok(wake) => Verdict::settled(wake),
+        Err(error) if error.is_not_found() => Verdict::settled(None),
+        Err(error) => {
+            if error.is_conflict() {
+                tracing::debug!(error = chain(&error), "object moved on, will look again");
+            } else {
+                tracing::warn!(error = chain(&error), "failed to write");
+            }
+            Verdict::failed(error.retry())
+        }
+    }
+}
+
 impl<R: Reconciler> Controller<R> {
     /// Runs one pass over an object that is in the cache.
     pub(crate) async fn pass(&self, key: &ObjectKey, object: Arc<R::Object>, context: &Context) -> Verdict {
@@ -72,7 +88,7 @@ impl<R: Reconciler> Controller<R> {
         if let Some(finalizer) = settings.finalizer
             && let Some(patch) = gate::finalizer_patch(&*object, finalizer)
         {
-            return self.settle(
+            return settle(
                 context
                     .writer
                     .merge_patch::<R::Object>(&(), key, &patch)
@@ -83,7 +99,7 @@ impl<R: Reconciler> Controller<R> {
         let pause = self.reconciler.pause(&object);
         if let Pause::Paused(why) = &pause {
             tracing::debug!(why, "paused");
-            return self.settle(
+            return settle(
                 self.report_paused(key, &object, &pause, &settings, context)
                     .await
                     .map(|()| None),
@@ -104,7 +120,7 @@ impl<R: Reconciler> Controller<R> {
             .write_status(key, &object, reported, trail.is_clean(), &settings, context)
             .await;
         if let Err(error) = written {
-            return self.settle(Err(error));
+            return settle(Err(error));
         }
         if let Some(error) = trail.failure() {
             return Verdict::failed(error.retry());
@@ -113,24 +129,9 @@ impl<R: Reconciler> Controller<R> {
             && let Some(finalizer) = settings.finalizer
             && let Err(error) = self.release(key, finalizer, context).await
         {
-            return self.settle(Err(error));
+            return settle(Err(error));
         }
-        self.settle(Ok(plan.wake.due(context.now)))
-    }
-
-    fn settle(&self, outcome: Result<Option<Duration>, WriteError>) -> Verdict {
-        match outcome {
-            Ok(wake) => Verdict::settled(wake),
-            Err(error) if error.is_not_found() => Verdict::settled(None),
-            Err(error) => {
-                if error.is_conflict() {
-                    tracing::debug!(error = chain(&error), "object moved on, will look again");
-                } else {
-                    tracing::warn!(error = chain(&error), "failed to write");
-                }
-                Verdict::failed(error.retry())
-            }
-        }
+        settle(Ok(plan.wake.due(context.now)))
     }
 
     /// Performs the plan's steps in order.

@@ -69,9 +69,8 @@ impl Wake {
     pub fn earlier(self, other: Self, now: Timestamp) -> Self {
         match (self.due(now), other.due(now)) {
             (None, _) => other,
-            (_, None) => self,
             (Some(mine), Some(theirs)) if theirs < mine => other,
-            _ => self,
+            (Some(_), _) => self,
         }
     }
 

@@ -82,7 +82,6 @@ impl Queue {
 
     /// Asks for a pass over `key` after `delay`. An entry that is there already keeps the earlier due time and the
     /// greater urgency.
-    #[expect(clippy::disallowed_methods, reason = "the queue runs on the runtime's clock")]
     pub(crate) fn add(&self, key: ObjectKey, urgency: Urgency, delay: Duration) {
         let mut state = self.state.lock();
         if state.closed {
@@ -114,7 +113,6 @@ impl Queue {
 
     /// The next object to work on; none when the queue is closed. Every key returned must be given back by
     /// [`Queue::done`].
-    #[expect(clippy::disallowed_methods, reason = "the queue runs on the runtime's clock")]
     pub(crate) async fn next(&self) -> Option<(ObjectKey, Urgency, u32)> {
         loop {
             let changed = self.changed.notified();
@@ -150,7 +148,6 @@ impl Queue {
     }
 
     /// Gives a key back after its pass. `failed` counts towards the back-off and delays every pass but a user's.
-    #[expect(clippy::disallowed_methods, reason = "the queue runs on the runtime's clock")]
     pub(crate) fn done(&self, key: &ObjectKey, failed: bool) {
         let mut state = self.state.lock();
         state.running.remove(key);

@@ -113,7 +113,7 @@ impl Writer {
     /// Creates an object and returns it as stored.
     pub async fn create<K: Writable>(&self, kind: &K::DynamicType, object: &K) -> Result<K, WriteError> {
         let key = ObjectKey::of(object);
-        let fail = |source| self.error::<K>("create", kind, &key, source);
+        let fail = |source| failure::<K>("create", kind, &key, source);
         let body = serde_json::to_vec(object).map_err(|it| fail(kube::Error::SerdeError(it)))?;
         let params = PostParams {
             field_manager: Some(self.field_manager.clone()),
@@ -130,7 +130,7 @@ impl Writer {
         key: &ObjectKey,
         patch: &Value,
     ) -> Result<K, WriteError> {
-        let fail = |source| self.error::<K>("patch", kind, key, source);
+        let fail = |source| failure::<K>("patch", kind, key, source);
         let request = request::<K>(kind, key).patch(&key.name, &self.patch_params(), &Patch::Merge(patch));
         self.send(kind, request).await.map_err(fail)
     }
@@ -142,7 +142,7 @@ impl Writer {
         key: &ObjectKey,
         patch: &Value,
     ) -> Result<K, WriteError> {
-        let fail = |source| self.error::<K>("patch the status of", kind, key, source);
+        let fail = |source| failure::<K>("patch the status of", kind, key, source);
         let request = request::<K>(kind, key).patch_subresource(
             "status",
             &key.name,
@@ -160,7 +160,7 @@ impl Writer {
         object: &K,
     ) -> Result<K, WriteError> {
         let key = ObjectKey::of(object);
-        let fail = |source| self.error::<K>("apply", kind, &key, source);
+        let fail = |source| failure::<K>("apply", kind, &key, source);
         let params = PatchParams::apply(manager).force();
         let request = request::<K>(kind, &key).patch(&key.name, &params, &Patch::Apply(object));
         self.send(kind, request).await.map_err(fail)
@@ -173,7 +173,7 @@ impl Writer {
         key: &ObjectKey,
         preconditions: Preconditions,
     ) -> Result<(), WriteError> {
-        let fail = |source| self.error::<K>("delete", kind, key, source);
+        let fail = |source| failure::<K>("delete", kind, key, source);
         let uid = preconditions.uid.clone();
         let params = DeleteParams {
             preconditions: Some(kube::api::Preconditions {
@@ -206,7 +206,7 @@ impl Writer {
         kind: &K::DynamicType,
         key: &ObjectKey,
     ) -> Result<Option<K>, WriteError> {
-        let fail = |source| self.error::<K>("read", kind, key, source);
+        let fail = |source| failure::<K>("read", kind, key, source);
         let request = request::<K>(kind, key)
             .get(&key.name, &GetParams::default())
             .map_err(kube::Error::BuildRequest);
@@ -242,20 +242,19 @@ impl Writer {
             self.ledger.enter(resource::<K>(kind), revision);
         }
     }
+}
 
-    fn error<K: Resource>(
-        &self,
-        verb: &'static str,
-        kind: &K::DynamicType,
-        key: &ObjectKey,
-        source: kube::Error,
-    ) -> WriteError {
-        WriteError {
-            verb,
-            kind: K::kind(kind).into_owned(),
-            key: key.clone(),
-            source,
-        }
+fn failure<K: Resource>(
+    verb: &'static str,
+    kind: &K::DynamicType,
+    key: &ObjectKey,
+    source: kube::Error,
+) -> WriteError {
+    WriteError {
+        verb,
+        kind: K::kind(kind).into_owned(),
+        key: key.clone(),
+        source,
     }
 }
 
