@@ -1,0 +1,72 @@
+//! Finding providers' objects: from (group, kind) to the API version that the contract labels of the CRD name, and
+//! from there to the object in a shared cache.
+
+use std::sync::Arc;
+
+use capstan_api::{contract::Contract, core::ContractReference};
+use capstan_engine::{Cache, Engine, Foreign, Lookup, ObjectKey, ReadFailure};
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::core::{ApiResource, DynamicObject, PartialObjectMeta};
+
+use crate::clone::resource;
+
+/// A provider's object, with the contract it is read under.
+#[derive(Debug, Clone)]
+pub struct External {
+    /// Its run-time kind, in the version that the contract chose.
+    pub kind: ApiResource,
+    /// The contract it follows.
+    pub contract: Contract,
+    /// The object.
+    pub object: Arc<DynamicObject>,
+}
+
+/// The way to all providers' objects. Clones share the same caches.
+#[derive(Debug, Clone)]
+pub struct Providers {
+    foreign: Foreign,
+    definitions: Cache<PartialObjectMeta<CustomResourceDefinition>>,
+}
+
+impl Providers {
+    /// The providers' objects as `engine` sees them. Of CRDs only the metadata is read and kept.
+    pub fn new(engine: &Engine) -> Self {
+        Self { foreign: engine.foreign().clone(), definitions: engine.cache() }
+    }
+
+    /// The caches of providers' kinds, for subscriptions.
+    pub fn foreign(&self) -> &Foreign {
+        &self.foreign
+    }
+
+    /// The run-time kind and contract behind (group, kind).
+    ///
+    /// # Errors
+    /// A sentence that names the CRD: it is not installed, or its labels name no contract that is understood.
+    pub async fn kind(&self, group: &str, kind: &str) -> Result<(ApiResource, Contract), ReadFailure> {
+        self.definitions.synced().await;
+        let name = format!("{}.{group}", capstan_api::contract::plural(kind));
+        let definition = self
+            .definitions
+            .get(&ObjectKey::new("", &name))
+            .ok_or_else(|| ReadFailure(format!("CustomResourceDefinition {name} is not installed")))?;
+        let labels = definition.metadata.labels.clone().unwrap_or_default();
+        let (contract, version) = capstan_api::contract::choose_version(&labels).ok_or_else(|| {
+            ReadFailure(format!(
+                "CustomResourceDefinition {name} has no label cluster.x-k8s.io/v1beta2 or cluster.x-k8s.io/v1beta1 \
+                 that names an API version"
+            ))
+        })?;
+        Ok((resource(&format!("{group}/{version}"), kind), contract))
+    }
+
+    /// The object behind a reference, in `namespace`.
+    pub async fn get(&self, reference: &ContractReference, namespace: &str) -> Lookup<External> {
+        let (kind, contract) = match self.kind(&reference.api_group, &reference.kind).await {
+            Ok(found) => found,
+            Err(why) => return Lookup::Unreadable(why),
+        };
+        let found = self.foreign.get(&kind, &ObjectKey::new(namespace, &reference.name)).await;
+        found.map(|object| External { kind, contract, object })
+    }
+}
