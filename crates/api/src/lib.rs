@@ -1,1 +1,25 @@
-//! (see ARCHITECTURE.md)
+//! Every Cluster API kind in its hub version v1beta2, and everything about the kinds that is a pure function:
+//! conditions, defaulting, validation, conversion, CRD manifests, and the contract by which foreign objects are read.
+//! No I/O and no async here.
+
+pub mod addons;
+pub mod bootstrap;
+pub mod controlplane;
+pub mod core;
+pub mod ipam;
+mod record;
+pub mod runtime;
+
+pub use k8s_openapi::{
+    ByteString,
+    apimachinery::pkg::{
+        apis::meta::v1::{
+            Condition, LabelSelector, LabelSelectorRequirement, ObjectMeta, OwnerReference, Time,
+        },
+        util::intstr::IntOrString,
+    },
+};
+pub use record::UnknownKeyword;
+
+/// The version in which every kind is kept and which the controllers speak.
+pub const VERSION: &str = "v1beta2";
