@@ -1,0 +1,270 @@
+//! Validation of object metadata.
+//! Source: apimachinery `pkg/api/validation/objectmeta.go`.
+
+use capstan_base::field::{Error, Kind, Path};
+use serde_json::{Value, json};
+
+use super::{metadata::Meta, names};
+use crate::resource::Resource;
+
+/// Keys and values of all annotations together may have so many bytes.
+const ANNOTATIONS_LIMIT: usize = 256 * 1024;
+
+/// The type errors in `metadata`: what a typed decoder would refuse. With `strict`, unknown fields are listed too.
+pub fn decode_problems(object: &Value) -> (Vec<String>, Vec<String>) {
+    let mut problems = Vec::new();
+    let mut unknown = Vec::new();
+    let metadata = match &object["metadata"] {
+        Value::Null => return (problems, unknown),
+        Value::Object(map) => map,
+        other => {
+            return (
+                vec![format!("metadata: expected an object, got {}", type_name(other))],
+                unknown,
+            );
+        }
+    };
+    for (field, value) in metadata {
+        if value.is_null() {
+            continue;
+        }
+        let fits = match field.as_str() {
+            "name" | "generateName" | "namespace" | "selfLink" | "uid" | "resourceVersion"
+            | "clusterName" => value.is_string(),
+            "creationTimestamp" | "deletionTimestamp" => value
+                .as_str()
+                .is_some_and(|text| text.parse::<jiff::Timestamp>().is_ok()),
+            "generation" | "deletionGracePeriodSeconds" => value.is_i64(),
+            "labels" | "annotations" => value
+                .as_object()
+                .is_some_and(|map| map.values().all(|value| value.is_string() || value.is_null())),
+            "finalizers" => value
+                .as_array()
+                .is_some_and(|list| list.iter().all(Value::is_string)),
+            "ownerReferences" => value
+                .as_array()
+                .is_some_and(|list| list.iter().all(is_owner_reference)),
+            "managedFields" => value
+                .as_array()
+                .is_some_and(|list| list.iter().all(Value::is_object)),
+            _ => {
+                unknown.push(format!("metadata.{field}"));
+                true
+            }
+        };
+        if !fits {
+            problems.push(format!("metadata.{field}: unexpected {}", type_name(value)));
+        }
+    }
+    (problems, unknown)
+}
+
+fn is_owner_reference(value: &Value) -> bool {
+    let Some(map) = value.as_object() else {
+        return false;
+    };
+    map.iter().all(|(field, value)| match field.as_str() {
+        "apiVersion" | "kind" | "name" | "uid" => value.is_string(),
+        "blockOwnerDeletion" | "controller" => value.is_boolean() || value.is_null(),
+        _ => true,
+    })
+}
+
+fn type_name(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+/// Makes the metadata what a typed decoder would make of it: nulls, unknown fields and empty lists and maps are
+/// dropped; `resourceVersion` stays.
+pub fn normalize(object: &mut Value) {
+    const KNOWN: [&str; 15] = [
+        "annotations",
+        "creationTimestamp",
+        "deletionGracePeriodSeconds",
+        "deletionTimestamp",
+        "finalizers",
+        "generateName",
+        "generation",
+        "labels",
+        "managedFields",
+        "name",
+        "namespace",
+        "ownerReferences",
+        "resourceVersion",
+        "selfLink",
+        "uid",
+    ];
+    let Some(Value::Object(metadata)) = object.get_mut("metadata") else {
+        object["metadata"] = json!({});
+        return;
+    };
+    metadata
+        .retain(|field, value| KNOWN.contains(&field.as_str()) && !value.is_null() && *value != json!(""));
+    for field in ["labels", "annotations"] {
+        if let Some(Value::Object(map)) = metadata.get_mut(field) {
+            for value in map.values_mut().filter(|value| value.is_null()) {
+                *value = json!("");
+            }
+        }
+    }
+    metadata.retain(|field, value| match value {
+        // An emptied managedFields list means "reset" and is told apart from an absent one.
+        Value::Array(list) => !list.is_empty() || field == "managedFields",
+        Value::Object(map) => !map.is_empty(),
+        _ => true,
+    });
+}
+
+/// Validates the metadata of a new object.
+pub fn create(resource: &Resource, object: &Value) -> Vec<Error> {
+    let path = Path::new("metadata");
+    let meta = Meta::of(object);
+    let mut errors = Vec::new();
+    if meta.name().is_empty() {
+        errors.push(Error::required(
+            &path.child("name"),
+            "name or generateName is required",
+        ));
+    } else if let Some(problem) = names::object_name_problem(&resource.group, &resource.plural, meta.name()) {
+        errors.push(Error::invalid(&path.child("name"), meta.name(), problem));
+    }
+    if resource.is_namespaced()
+        && let Some(problem) = names::label_problem(meta.namespace())
+    {
+        errors.push(Error::invalid(
+            &path.child("namespace"),
+            meta.namespace(),
+            problem,
+        ));
+    }
+    errors.extend(common(object));
+    errors
+}
+
+/// Validates the metadata of a changed object.
+pub fn update(object: &Value, old: &Value) -> Vec<Error> {
+    let path = Path::new("metadata");
+    let (meta, old) = (Meta::of(object), Meta::of(old));
+    let mut errors = common(object);
+    for field in [
+        "name",
+        "namespace",
+        "uid",
+        "creationTimestamp",
+        "deletionTimestamp",
+        "deletionGracePeriodSeconds",
+    ] {
+        if meta.field(field) != old.field(field) {
+            let shown = meta.field(field).cloned().unwrap_or_default();
+            errors.push(Error::invalid(&path.child(field), shown, "field is immutable"));
+        }
+    }
+    if old.deletion_timestamp().is_some() {
+        let before = old.finalizers();
+        let added: Vec<&str> = meta
+            .finalizers()
+            .into_iter()
+            .filter(|it| !before.contains(it))
+            .collect();
+        if !added.is_empty() {
+            let why = format!(
+                "no new finalizers can be added if the object is being deleted, found new finalizers {added:?}"
+            );
+            errors.push(Error::forbidden(&path.child("finalizers"), why));
+        }
+    }
+    errors
+}
+
+fn common(object: &Value) -> Vec<Error> {
+    let path = Path::new("metadata");
+    let meta = Meta::of(object);
+    let mut errors = Vec::new();
+    for (key, value) in meta.labels().into_iter().flatten() {
+        let (path, value) = (path.child("labels"), value.as_str().unwrap_or_default());
+        if let Some(problem) = names::qualified_name_problem(key) {
+            errors.push(Error::invalid(&path, key.as_str(), problem));
+        }
+        if let Some(problem) = names::label_value_problem(value) {
+            errors.push(Error::invalid(&path, value, problem));
+        }
+    }
+    let mut size = 0;
+    for (key, value) in meta.annotations().into_iter().flatten() {
+        size += key.len() + value.as_str().unwrap_or_default().len();
+        if let Some(problem) = names::qualified_name_problem(&key.to_ascii_lowercase()) {
+            errors.push(Error::invalid(&path.child("annotations"), key.as_str(), problem));
+        }
+    }
+    if size > ANNOTATIONS_LIMIT {
+        let detail = format!("may not be more than {ANNOTATIONS_LIMIT} bytes");
+        errors.push(Error::new(Kind::TooLong, &path.child("annotations"), "", detail));
+    }
+    for finalizer in meta.finalizers() {
+        if let Some(problem) = names::qualified_name_problem(finalizer) {
+            errors.push(Error::invalid(&path.child("finalizers"), finalizer, problem));
+        }
+    }
+    if meta.has_finalizer(super::metadata::ORPHAN_FINALIZER)
+        && meta.has_finalizer(super::metadata::FOREGROUND_FINALIZER)
+    {
+        let why = "finalizers orphan and foregroundDeletion cannot be both set";
+        errors.push(Error::invalid(
+            &path.child("finalizers"),
+            json!(meta.finalizers()),
+            why,
+        ));
+    }
+    errors.extend(owner_reference_errors(meta, &path.child("ownerReferences")));
+    errors
+}
+
+fn owner_reference_errors(meta: Meta<'_>, path: &Path) -> Vec<Error> {
+    let mut errors = Vec::new();
+    let mut controller: Option<String> = None;
+    for (index, owner) in meta.owner_references().into_iter().enumerate() {
+        let path = path.index(index);
+        let version = owner.api_version.rsplit('/').next().unwrap_or_default();
+        for (field, text) in [
+            ("apiVersion", version),
+            ("kind", &*owner.kind),
+            ("name", &*owner.name),
+            ("uid", &*owner.uid),
+        ] {
+            if text.is_empty() {
+                errors.push(Error::invalid(
+                    &path.child(field),
+                    text,
+                    format!("{field} must not be empty"),
+                ));
+            }
+        }
+        if owner.kind == "Event" && matches!(owner.api_version.as_str(), "v1" | "events.k8s.io/v1") {
+            errors.push(Error::invalid(
+                &path,
+                "Event",
+                "is disallowed from being an owner",
+            ));
+        }
+        if owner.controller {
+            if let Some(first) = &controller {
+                let why = format!(
+                    "Only one reference can have Controller set to true. Found \"true\" in references for {first} \
+                     and {}",
+                    owner.name
+                );
+                errors.push(Error::invalid(&path, owner.name.as_str(), why));
+            } else {
+                controller = Some(owner.name);
+            }
+        }
+    }
+    errors
+}
