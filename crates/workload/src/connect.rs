@@ -1,0 +1,118 @@
+//! How a kubeconfig becomes a client: over TLS in a live process, over an in-process pipe elsewhere.
+
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use kube::{
+    Client, Config,
+    config::{KubeConfigOptions, Kubeconfig, KubeconfigError},
+};
+
+/// Why a kubeconfig gave no client.
+#[derive(Debug, thiserror::Error)]
+pub enum ConnectError {
+    /// The kubeconfig is not text.
+    #[error("failed to read the kubeconfig: not valid UTF-8")]
+    NotText,
+    /// The kubeconfig cannot be parsed or lacks something.
+    #[error("failed to read the kubeconfig")]
+    Kubeconfig(#[source] Box<KubeconfigError>),
+    /// The kubeconfig's current context names no cluster or user.
+    #[error("failed to read the kubeconfig: {0}")]
+    Incomplete(&'static str),
+    /// No client could be built from it.
+    #[error("failed to build a client from the kubeconfig")]
+    Client(#[source] Box<kube::Error>),
+}
+
+/// Turns a kubeconfig into a client. No request is sent yet.
+pub trait Connector: Send + Sync + 'static {
+    /// A client for the kubeconfig's current context.
+    fn connect<'a>(&'a self, kubeconfig: &'a [u8]) -> BoxFuture<'a, Result<Client, ConnectError>>;
+}
+
+/// Clients over TCP and TLS.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct LiveConnector;
+
+/// How long opening a TCP connection may take. Parity: upstream controlplane/kubeadm/pkg/proxy, dial time-out.
+const DIAL_LIMIT: Duration = Duration::from_secs(10);
+
+impl Connector for LiveConnector {
+    fn connect<'a>(&'a self, kubeconfig: &'a [u8]) -> BoxFuture<'a, Result<Client, ConnectError>> {
+        Box::pin(async move {
+            let kubeconfig = parse(kubeconfig)?;
+            let mut config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default())
+                .await
+                .map_err(|it| ConnectError::Kubeconfig(Box::new(it)))?;
+            config.connect_timeout = Some(DIAL_LIMIT);
+            // The probe must see the cluster as it is, not a retried answer.
+            config.default_retry = false;
+            Client::try_from(config).map_err(|it| ConnectError::Client(Box::new(it)))
+        })
+    }
+}
+
+/// What a kubeconfig says about whom to call and who is calling.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Call {
+    /// The server's URL.
+    pub server: String,
+    /// The PEM bundle that the server's certificate must be signed by.
+    pub certificate_authority: Option<Vec<u8>>,
+    /// The caller's certificate, PEM.
+    pub client_certificate: Option<Vec<u8>>,
+}
+
+impl std::fmt::Debug for Call {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Call").field("server", &self.server).finish_non_exhaustive()
+    }
+}
+
+impl Call {
+    /// Reads the current context of a kubeconfig whose certificates are inline, as Cluster API writes them.
+    pub fn parse(kubeconfig: &[u8]) -> Result<Self, ConnectError> {
+        let kubeconfig = parse(kubeconfig)?;
+        let current = kubeconfig.current_context.as_deref().unwrap_or_default();
+        let context = kubeconfig
+            .contexts
+            .iter()
+            .find(|it| it.name == current)
+            .and_then(|it| it.context.as_ref())
+            .ok_or(ConnectError::Incomplete("the current context does not exist"))?;
+        let cluster = kubeconfig
+            .clusters
+            .iter()
+            .find(|it| it.name == context.cluster)
+            .and_then(|it| it.cluster.as_ref())
+            .ok_or(ConnectError::Incomplete("the current context's cluster does not exist"))?;
+        let user = kubeconfig
+            .auth_infos
+            .iter()
+            .find(|it| Some(&it.name) == context.user.as_ref())
+            .and_then(|it| it.auth_info.as_ref());
+        Ok(Self {
+            server: cluster
+                .server
+                .clone()
+                .ok_or(ConnectError::Incomplete("the current context's cluster has no server"))?,
+            certificate_authority: decode(cluster.certificate_authority_data.as_deref())?,
+            client_certificate: decode(user.and_then(|it| it.client_certificate_data.as_deref()))?,
+        })
+    }
+}
+
+fn parse(kubeconfig: &[u8]) -> Result<Kubeconfig, ConnectError> {
+    let text = std::str::from_utf8(kubeconfig).map_err(|_| ConnectError::NotText)?;
+    Kubeconfig::from_yaml(text).map_err(|it| ConnectError::Kubeconfig(Box::new(it)))
+}
+
+fn decode(data: Option<&str>) -> Result<Option<Vec<u8>>, ConnectError> {
+    let decode = |text: &str| {
+        serde_json::from_value::<k8s_openapi::ByteString>(serde_json::Value::String(text.to_owned()))
+            .map(|it| it.0)
+            .map_err(|_| ConnectError::Incomplete("a certificate is not valid base64"))
+    };
+    data.map(decode).transpose()
+}
