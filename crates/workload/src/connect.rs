@@ -17,7 +17,10 @@ pub enum ConnectError {
     /// The kubeconfig cannot be parsed or lacks something.
     #[error("failed to read the kubeconfig")]
     Kubeconfig(#[source] Box<KubeconfigError>),
-    /// The kubeconfig's current context names no cluster or user.
+    /// The kubeconfig's current context cannot be read.
+    #[error("failed to read the kubeconfig")]
+    Current(#[source] capstan_pki::Error),
+    /// The kubeconfig's current context lacks something.
     #[error("failed to read the kubeconfig: {0}")]
     Incomplete(&'static str),
     /// No client could be built from it.
@@ -73,6 +76,21 @@ impl std::fmt::Debug for Call {
 impl Call {
     /// Reads the current context of a kubeconfig whose certificates are inline, as Cluster API writes them.
     pub fn parse(kubeconfig: &[u8]) -> Result<Self, ConnectError> {
+        let text = std::str::from_utf8(kubeconfig).map_err(|_| ConnectError::NotText)?;
+        let kubeconfig = capstan_pki::Kubeconfig::parse(text).map_err(ConnectError::Current)?;
+        let incomplete = ConnectError::Incomplete("the current context names no cluster");
+        let cluster = kubeconfig.current_cluster().ok_or(incomplete)?;
+        let user = kubeconfig.current_user();
+        let pem = |it: &str| (!it.is_empty()).then(|| it.as_bytes().to_vec());
+        Ok(Self {
+            server: cluster.server.clone(),
+            certificate_authority: pem(&cluster.certificate_authority),
+            client_certificate: user.and_then(|it| pem(&it.client_certificate)),
+        })
+    }
+}
+
+fn parse(kubeconfig: &[u8]) -> Result<Self, ConnectError> {
         let kubeconfig = parse(kubeconfig)?;
         let current = kubeconfig.current_context.as_deref().unwrap_or_default();
         let context = kubeconfig
@@ -106,13 +124,4 @@ impl Call {
 fn parse(kubeconfig: &[u8]) -> Result<Kubeconfig, ConnectError> {
     let text = std::str::from_utf8(kubeconfig).map_err(|_| ConnectError::NotText)?;
     Kubeconfig::from_yaml(text).map_err(|it| ConnectError::Kubeconfig(Box::new(it)))
-}
-
-fn decode(data: Option<&str>) -> Result<Option<Vec<u8>>, ConnectError> {
-    let decode = |text: &str| {
-        serde_json::from_value::<k8s_openapi::ByteString>(serde_json::Value::String(text.to_owned()))
-            .map(|it| it.0)
-            .map_err(|_| ConnectError::Incomplete("a certificate is not valid base64"))
-    };
-    data.map(decode).transpose()
 }
