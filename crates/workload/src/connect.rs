@@ -90,37 +90,6 @@ impl Call {
     }
 }
 
-fn parse(kubeconfig: &[u8]) -> Result<Self, ConnectError> {
-        let kubeconfig = parse(kubeconfig)?;
-        let current = kubeconfig.current_context.as_deref().unwrap_or_default();
-        let context = kubeconfig
-            .contexts
-            .iter()
-            .find(|it| it.name == current)
-            .and_then(|it| it.context.as_ref())
-            .ok_or(ConnectError::Incomplete("the current context does not exist"))?;
-        let cluster = kubeconfig
-            .clusters
-            .iter()
-            .find(|it| it.name == context.cluster)
-            .and_then(|it| it.cluster.as_ref())
-            .ok_or(ConnectError::Incomplete("the current context's cluster does not exist"))?;
-        let user = kubeconfig
-            .auth_infos
-            .iter()
-            .find(|it| Some(&it.name) == context.user.as_ref())
-            .and_then(|it| it.auth_info.as_ref());
-        Ok(Self {
-            server: cluster
-                .server
-                .clone()
-                .ok_or(ConnectError::Incomplete("the current context's cluster has no server"))?,
-            certificate_authority: decode(cluster.certificate_authority_data.as_deref())?,
-            client_certificate: decode(user.and_then(|it| it.client_certificate_data.as_deref()))?,
-        })
-    }
-}
-
 fn parse(kubeconfig: &[u8]) -> Result<Kubeconfig, ConnectError> {
     let text = std::str::from_utf8(kubeconfig).map_err(|_| ConnectError::NotText)?;
     Kubeconfig::from_yaml(text).map_err(|it| ConnectError::Kubeconfig(Box::new(it)))

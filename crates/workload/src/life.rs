@@ -13,7 +13,7 @@ use tokio::sync::watch;
 use crate::{
     connection::Connection,
     remote::NotTried,
-    workloads::{News, Shared},
+    workloads::Shared,
 };
 
 /// Whether a cluster may be connected to, and how.

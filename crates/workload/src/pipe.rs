@@ -1,7 +1,7 @@
 //! Clients over in-process pipes: the same HTTP, without sockets and TLS.
 
 use std::{
-    fmt, io,
+    fmt, future, io,
     pin::Pin,
     sync::Arc,
     task::{Context, Poll},
@@ -51,10 +51,9 @@ impl Connector for PipeConnector {
             let call = Call::parse(kubeconfig)?;
             let server = call.server.parse().map_err(|_| ConnectError::Incomplete("the server is not a URL"))?;
             let config = Config::new(server);
-            let (dial, call) = (Arc::clone(&self.0), Arc::new(call));
+            let dial = Arc::clone(&self.0);
             let pipes = tower::service_fn(move |_: http::Uri| {
-                let (dial, call) = (Arc::clone(&dial), Arc::clone(&call));
-                async move { dial.dial(&call).map(|it| TokioIo::new(Pipe(it))) }
+                future::ready(dial.dial(&call).map(|it| TokioIo::new(Pipe(it))))
             });
             let transport = HttpClient::builder(TokioExecutor::new()).build(pipes);
             let service = config.base_uri_layer().layer(transport);

@@ -19,7 +19,7 @@ pub mod method {
 }
 
 /// What every answer begins with.
-#[derive(Clone, PartialEq, prost::Message)]
+#[derive(Clone, Copy, PartialEq, prost::Message)]
 pub struct ResponseHeader {
     /// The cluster that answered.
     #[prost(uint64, tag = "1")]
