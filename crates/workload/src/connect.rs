@@ -69,7 +69,9 @@ pub struct Call {
 
 impl std::fmt::Debug for Call {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Call").field("server", &self.server).finish_non_exhaustive()
+        f.debug_struct("Call")
+            .field("server", &self.server)
+            .finish_non_exhaustive()
     }
 }
 

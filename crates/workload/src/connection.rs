@@ -27,7 +27,9 @@ pub struct Connection(Arc<Inner>);
 
 impl fmt::Debug for Connection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Connection").field("nodes", &self.0.nodes.all().len()).finish_non_exhaustive()
+        f.debug_struct("Connection")
+            .field("nodes", &self.0.nodes.all().len())
+            .finish_non_exhaustive()
     }
 }
 
@@ -40,7 +42,11 @@ impl Connection {
             label_selector: Some(STATIC_POD_SELECTOR.to_owned()),
             namespace: Some(SYSTEM_NAMESPACE.to_owned()),
         };
-        Self(Arc::new(Inner { client, nodes, static_pods: Cache::new((), pods) }))
+        Self(Arc::new(Inner {
+            client,
+            nodes,
+            static_pods: Cache::new((), pods),
+        }))
     }
 
     /// Starts the caches and waits for their first lists.
@@ -79,10 +85,17 @@ impl Connection {
 
     /// The static pod of a control-plane component on a node.
     pub fn static_pod(&self, component: &str, node: &str) -> Remote<Arc<Pod>> {
-        self.0.static_pods.get(&ObjectKey::new(SYSTEM_NAMESPACE, format!("{component}-{node}"))).into()
+        self.0
+            .static_pods
+            .get(&ObjectKey::new(SYSTEM_NAMESPACE, format!("{component}-{node}")))
+            .into()
     }
 }
 
 fn provider_id(node: &Node) -> Option<String> {
-    node.spec.as_ref()?.provider_id.clone().filter(|it| !it.is_empty())
+    node.spec
+        .as_ref()?
+        .provider_id
+        .clone()
+        .filter(|it| !it.is_empty())
 }

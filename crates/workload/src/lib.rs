@@ -26,4 +26,4 @@ pub use life::{Schedule, Target};
 pub use pipe::{Dial, PipeConnector};
 pub use remote::{NotTried, Remote};
 pub use tls::ClockTime;
-pub use workloads::{Health, Notice, News, Workloads};
+pub use workloads::{Health, News, Notice, Workloads};

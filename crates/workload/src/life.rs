@@ -10,11 +10,7 @@ use capstan_engine::ObjectKey;
 use kube::Client;
 use tokio::sync::watch;
 
-use crate::{
-    connection::Connection,
-    remote::NotTried,
-    workloads::Shared,
-};
+use crate::{connection::Connection, remote::NotTried, workloads::Shared};
 
 /// Whether a cluster may be connected to, and how.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -185,7 +181,9 @@ async fn probe_until_lost(shared: &Weak<Shared>, key: &ObjectKey, client: &Clien
 
 /// One request that every authenticated caller may send and every API server answers.
 async fn probe(client: &Client, limit: Duration) -> Result<(), Failure> {
-    let request = http::Request::get("/").body(Vec::new()).map_err(|it| Failure::of("failed to probe", &it))?;
+    let request = http::Request::get("/")
+        .body(Vec::new())
+        .map_err(|it| Failure::of("failed to probe", &it))?;
     match tokio::time::timeout(limit, client.request_text(request)).await {
         Ok(Ok(_)) => Ok(()),
         // An answer that is not ours to read is an answer of a living server, unless it says that we are nobody.

@@ -49,7 +49,10 @@ impl Connector for PipeConnector {
     fn connect<'a>(&'a self, kubeconfig: &'a [u8]) -> BoxFuture<'a, Result<Client, ConnectError>> {
         Box::pin(async move {
             let call = Call::parse(kubeconfig)?;
-            let server = call.server.parse().map_err(|_| ConnectError::Incomplete("the server is not a URL"))?;
+            let server = call
+                .server
+                .parse()
+                .map_err(|_| ConnectError::Incomplete("the server is not a URL"))?;
             let config = Config::new(server);
             let dial = Arc::clone(&self.0);
             let pipes = tower::service_fn(move |_: http::Uri| {
@@ -72,7 +75,11 @@ impl TransportConnection for Pipe {
 }
 
 impl AsyncRead for Pipe {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         Pin::new(&mut self.0).poll_read(cx, buf)
     }
 }

@@ -80,7 +80,10 @@ impl<T> Remote<T> {
         match self {
             Self::Found(it) => Remote::Found(it),
             Self::Absent => Remote::Absent,
-            Self::Disconnected { since, why } => Remote::Disconnected { since: *since, why: why.clone() },
+            Self::Disconnected { since, why } => Remote::Disconnected {
+                since: *since,
+                why: why.clone(),
+            },
             Self::NotTried(reason) => Remote::NotTried(*reason),
         }
     }

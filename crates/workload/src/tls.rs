@@ -12,6 +12,8 @@ pub struct ClockTime(pub Arc<dyn Clock>);
 impl TimeProvider for ClockTime {
     fn current_time(&self) -> Option<UnixTime> {
         let seconds = u64::try_from(self.0.now().as_second()).ok()?;
-        Some(UnixTime::since_unix_epoch(std::time::Duration::from_secs(seconds)))
+        Some(UnixTime::since_unix_epoch(std::time::Duration::from_secs(
+            seconds,
+        )))
     }
 }

@@ -81,7 +81,9 @@ pub struct Workloads(Arc<Shared>);
 
 impl fmt::Debug for Workloads {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Workloads").field("clusters", &self.0.entries.lock().len()).finish_non_exhaustive()
+        f.debug_struct("Workloads")
+            .field("clusters", &self.0.entries.lock().len())
+            .finish_non_exhaustive()
     }
 }
 
@@ -108,9 +110,15 @@ impl Workloads {
         K::DynamicType: Clone,
     {
         let is_provisioned = Arc::new(is_provisioned);
-        let (weak, its_secrets, check) = (Arc::downgrade(&self.0), secrets.clone(), Arc::clone(&is_provisioned));
+        let (weak, its_secrets, check) = (
+            Arc::downgrade(&self.0),
+            secrets.clone(),
+            Arc::clone(&is_provisioned),
+        );
         clusters.subscribe(move |change| {
-            let (Some(shared), Some(latest)) = (weak.upgrade(), change.latest()) else { return };
+            let (Some(shared), Some(latest)) = (weak.upgrade(), change.latest()) else {
+                return;
+            };
             let key = ObjectKey::of(&**latest);
             match &change.after {
                 Some(cluster) => Self(shared).set_target(&key, target(check(cluster), &its_secrets, &key)),
@@ -120,7 +128,9 @@ impl Workloads {
         let (weak, its_clusters, its_secrets) = (Arc::downgrade(&self.0), clusters.clone(), secrets.clone());
         secrets.subscribe(move |change| {
             let Some(shared) = weak.upgrade() else { return };
-            let Some(key) = change.latest().and_then(|it| cluster_of(it)) else { return };
+            let Some(key) = change.latest().and_then(|it| cluster_of(it)) else {
+                return;
+            };
             if let Some(cluster) = its_clusters.get(&key) {
                 Self(shared).set_target(&key, target(is_provisioned(&cluster), &its_secrets, &key));
             }
@@ -147,7 +157,15 @@ impl Workloads {
         let (target, receiver) = watch::channel(target);
         let task = tokio::spawn(life::live(Arc::downgrade(&self.0), key.clone(), receiver)).abort_handle();
         let remote = Remote::NotTried(NotTried::Connecting);
-        entries.insert(key.clone(), Entry { target, task, remote, health: Health::default() });
+        entries.insert(
+            key.clone(),
+            Entry {
+                target,
+                task,
+                remote,
+                health: Health::default(),
+            },
+        );
     }
 
     /// Drops a cluster and everything known of it.
@@ -161,12 +179,19 @@ impl Workloads {
     /// The connection to a cluster, or why there is none.
     pub fn connection(&self, key: &ObjectKey) -> Remote<Connection> {
         let entries = self.0.entries.lock();
-        entries.get(key).map_or(Remote::NotTried(NotTried::UnknownCluster), |it| it.remote.clone())
+        entries
+            .get(key)
+            .map_or(Remote::NotTried(NotTried::UnknownCluster), |it| it.remote.clone())
     }
 
     /// What the probes of a cluster say. Nothing is known of a cluster that was never connected to.
     pub fn health(&self, key: &ObjectKey) -> Health {
-        self.0.entries.lock().get(key).map(|it| it.health).unwrap_or_default()
+        self.0
+            .entries
+            .lock()
+            .get(key)
+            .map(|it| it.health)
+            .unwrap_or_default()
     }
 
     /// Calls `subscriber` with all news from now on. It must be quick and must not call back into this type's setters.
@@ -177,7 +202,10 @@ impl Workloads {
 
 impl Shared {
     fn tell(&self, key: &ObjectKey, news: News) {
-        let notice = Notice { cluster: key.clone(), news };
+        let notice = Notice {
+            cluster: key.clone(),
+            news,
+        };
         let subscribers = self.subscribers.lock().clone();
         for subscriber in subscribers {
             subscriber(&notice);
@@ -196,7 +224,10 @@ impl Shared {
         let now = self.clock.now();
         self.update(key, |entry| {
             entry.remote = Remote::Found(connection.clone());
-            entry.health = Health { last_probe_success: Some(now), failures: 0 };
+            entry.health = Health {
+                last_probe_success: Some(now),
+                failures: 0,
+            };
         });
         tracing::info!(Cluster = %key, "connected to the workload cluster");
         self.tell(key, News::Connected);
@@ -222,7 +253,10 @@ impl Shared {
                 Remote::Disconnected { since, .. } => *since,
                 Remote::Found(_) | Remote::Absent | Remote::NotTried(_) => now,
             };
-            entry.remote = Remote::Disconnected { since, why: why.clone() };
+            entry.remote = Remote::Disconnected {
+                since,
+                why: why.clone(),
+            };
             entry.health.failures += 1;
             was_connected
         });
@@ -237,7 +271,13 @@ impl Shared {
     pub(crate) fn probed(&self, key: &ObjectKey) {
         let now = self.clock.now();
         let before = self.update(key, |entry| {
-            std::mem::replace(&mut entry.health, Health { last_probe_success: Some(now), failures: 0 })
+            std::mem::replace(
+                &mut entry.health,
+                Health {
+                    last_probe_success: Some(now),
+                    failures: 0,
+                },
+            )
         });
         if before.is_some_and(|it| it.failures > 0) {
             self.tell(key, News::ProbeRecovered);
@@ -264,7 +304,15 @@ fn target(is_provisioned: bool, secrets: &Cache<Secret>, key: &ObjectKey) -> Tar
     if !is_provisioned {
         return Target::NotYet(NotTried::InfrastructureNotProvisioned);
     }
-    let secret = secrets.get(&ObjectKey::new(key.namespace.as_str(), format!("{}{KUBECONFIG_SUFFIX}", key.name)));
-    let value = secret.as_ref().and_then(|it| it.data.as_ref()?.get("value")).filter(|it| !it.0.is_empty());
-    value.map_or(Target::NotYet(NotTried::NoKubeconfig), |it| Target::Connect(it.0.clone().into()))
+    let secret = secrets.get(&ObjectKey::new(
+        key.namespace.as_str(),
+        format!("{}{KUBECONFIG_SUFFIX}", key.name),
+    ));
+    let value = secret
+        .as_ref()
+        .and_then(|it| it.data.as_ref()?.get("value"))
+        .filter(|it| !it.0.is_empty());
+    value.map_or(Target::NotYet(NotTried::NoKubeconfig), |it| {
+        Target::Connect(it.0.clone().into())
+    })
 }

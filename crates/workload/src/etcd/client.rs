@@ -110,7 +110,10 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { dial: Duration::from_secs(10), call: Duration::from_secs(15) }
+        Self {
+            dial: Duration::from_secs(10),
+            call: Duration::from_secs(15),
+        }
     }
 }
 
@@ -147,35 +150,51 @@ impl Client {
     /// The members, as a quorum knows them.
     pub async fn members(&self) -> Result<Members, Error> {
         let request = wire::MemberListRequest { linearizable: true };
-        let answer = self.call("list etcd members", method::MEMBER_LIST, request).await?;
+        let answer = self
+            .call("list etcd members", method::MEMBER_LIST, request)
+            .await?;
         Ok(members(answer))
     }
 
     /// Adds a member, and returns it as the cluster knows it.
-    pub async fn add_member(&self, peer_urls: Vec<String>, is_learner: bool) -> Result<Option<Member>, Error> {
-        let request = wire::MemberAddRequest { peer_urls, is_learner };
-        let answer: wire::MemberAddResponse = self.call("add an etcd member", method::MEMBER_ADD, request).await?;
+    pub async fn add_member(
+        &self,
+        peer_urls: Vec<String>,
+        is_learner: bool,
+    ) -> Result<Option<Member>, Error> {
+        let request = wire::MemberAddRequest {
+            peer_urls,
+            is_learner,
+        };
+        let answer: wire::MemberAddResponse = self
+            .call("add an etcd member", method::MEMBER_ADD, request)
+            .await?;
         Ok(answer.member.map(member))
     }
 
     /// Removes a member.
     pub async fn remove_member(&self, MemberId(id): MemberId) -> Result<Members, Error> {
         let request = wire::MemberRequest { id };
-        let answer = self.call("remove an etcd member", method::MEMBER_REMOVE, request).await?;
+        let answer = self
+            .call("remove an etcd member", method::MEMBER_REMOVE, request)
+            .await?;
         Ok(members(answer))
     }
 
     /// Makes a learner a voting member.
     pub async fn promote_member(&self, MemberId(id): MemberId) -> Result<Members, Error> {
         let request = wire::MemberRequest { id };
-        let answer = self.call("promote an etcd member", method::MEMBER_PROMOTE, request).await?;
+        let answer = self
+            .call("promote an etcd member", method::MEMBER_PROMOTE, request)
+            .await?;
         Ok(members(answer))
     }
 
     /// The status of the member at the other end.
     pub async fn status(&self) -> Result<Status, Error> {
-        let answer: wire::StatusResponse =
-            self.call("get etcd status", method::STATUS, wire::StatusRequest {}).await?;
+        let answer: wire::StatusResponse = self
+            .call("get etcd status", method::STATUS, wire::StatusRequest {})
+            .await?;
         Ok(Status {
             member: MemberId(answer.header.map(|it| it.member_id).unwrap_or_default()),
             leader: Some(answer.leader).filter(|it| *it != 0).map(MemberId),
@@ -200,7 +219,10 @@ impl Client {
                 wire::AlarmType::NoSpace => AlarmKind::NoSpace,
                 wire::AlarmType::Corrupt => AlarmKind::Corrupt,
             };
-            Some(Alarm { member: MemberId(it.member_id), kind })
+            Some(Alarm {
+                member: MemberId(it.member_id),
+                kind,
+            })
         };
         Ok(answer.alarms.iter().filter_map(alarm).collect())
     }
@@ -208,7 +230,9 @@ impl Client {
     /// Hands leadership to another member. Only the leader can: ask through its own connection.
     pub async fn move_leader(&self, MemberId(target_id): MemberId) -> Result<(), Error> {
         let request = wire::MoveLeaderRequest { target_id };
-        let _: wire::MoveLeaderResponse = self.call("move etcd leadership", method::MOVE_LEADER, request).await?;
+        let _: wire::MoveLeaderResponse = self
+            .call("move etcd leadership", method::MOVE_LEADER, request)
+            .await?;
         Ok(())
     }
 
@@ -222,15 +246,28 @@ impl Client {
         Question: prost::Message + Send + Sync + 'static,
         Answer: prost::Message + Default + Send + Sync + 'static,
     {
-        let fail = |it: tonic::Status| Error::Call { operation, source: Box::new(it) };
+        let fail = |it: tonic::Status| Error::Call {
+            operation,
+            source: Box::new(it),
+        };
         let exchange = async {
             let mut grpc = tonic::client::Grpc::new(self.channel.clone());
-            grpc.ready().await.map_err(|it| tonic::Status::unavailable(it.to_string()))?;
+            grpc.ready()
+                .await
+                .map_err(|it| tonic::Status::unavailable(it.to_string()))?;
             let codec = ProstCodec::<Question, Answer>::default();
-            grpc.unary(tonic::Request::new(question), PathAndQuery::from_static(path), codec).await
+            grpc.unary(
+                tonic::Request::new(question),
+                PathAndQuery::from_static(path),
+                codec,
+            )
+            .await
         };
-        let late = || tonic::Status::deadline_exceeded(format!("no answer within {} s", self.limits.call.as_secs()));
-        let answer = tokio::time::timeout(self.limits.call, exchange).await.unwrap_or_else(|_| Err(late()));
+        let late =
+            || tonic::Status::deadline_exceeded(format!("no answer within {} s", self.limits.call.as_secs()));
+        let answer = tokio::time::timeout(self.limits.call, exchange)
+            .await
+            .unwrap_or_else(|_| Err(late()));
         answer.map(tonic::Response::into_inner).map_err(fail)
     }
 }
@@ -238,7 +275,10 @@ impl Client {
 fn members(answer: wire::MembersResponse) -> Members {
     let mut members: Vec<Member> = answer.members.into_iter().map(member).collect();
     members.sort_by_key(|it| it.id);
-    Members { cluster_id: answer.header.map(|it| it.cluster_id).unwrap_or_default(), members }
+    Members {
+        cluster_id: answer.header.map(|it| it.cluster_id).unwrap_or_default(),
+        members,
+    }
 }
 
 fn member(it: wire::Member) -> Member {

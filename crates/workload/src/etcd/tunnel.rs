@@ -45,7 +45,9 @@ impl Credentials {
     ) -> Result<Self, Error> {
         let mut roots = RootCertStore::empty();
         for certificate in certificates("CA certificate", certificate_authority)? {
-            roots.add(certificate).map_err(|it| invalid("CA certificate", it))?;
+            roots
+                .add(certificate)
+                .map_err(|it| invalid("CA certificate", it))?;
         }
         let chain = certificates("client certificate", client_certificate)?;
         let key = PrivateKeyDer::from_pem_slice(client_key).map_err(|it| invalid("client key", it))?;
@@ -62,11 +64,16 @@ impl Credentials {
 }
 
 fn certificates(what: &'static str, pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, Error> {
-    CertificateDer::pem_slice_iter(pem).collect::<Result<_, _>>().map_err(|it| invalid(what, it))
+    CertificateDer::pem_slice_iter(pem)
+        .collect::<Result<_, _>>()
+        .map_err(|it| invalid(what, it))
 }
 
 fn invalid(what: &'static str, source: impl std::error::Error + Send + Sync + 'static) -> Error {
-    Error::Credentials { what, source: Box::new(source) }
+    Error::Credentials {
+        what,
+        source: Box::new(source),
+    }
 }
 
 /// A channel to the member on `node`, through `cluster`'s API server.
@@ -82,8 +89,13 @@ pub(super) async fn through(
         let mut forward = pods
             .portforward(&pod, &[PORT])
             .await
-            .map_err(|it| Error::Forward { pod: pod.clone(), source: Box::new(it) })?;
-        let stream = forward.take_stream(PORT).ok_or_else(|| handshake(&pod, io::ErrorKind::NotConnected.into()))?;
+            .map_err(|it| Error::Forward {
+                pod: pod.clone(),
+                source: Box::new(it),
+            })?;
+        let stream = forward
+            .take_stream(PORT)
+            .ok_or_else(|| handshake(&pod, io::ErrorKind::NotConnected.into()))?;
         over(stream, &pod, credentials, limits).await
     };
     within(&pod, limits, dial).await
@@ -99,7 +111,10 @@ pub(super) async fn over(
     let open = async {
         let name = ServerName::try_from(SERVER_NAME).map_err(|it| handshake(target, io::Error::other(it)))?;
         let tls = TlsConnector::from(Arc::clone(&credentials.0));
-        let stream = tls.connect(name, stream).await.map_err(|it| handshake(target, it))?;
+        let stream = tls
+            .connect(name, stream)
+            .await
+            .map_err(|it| handshake(target, it))?;
         // One stream makes one connection: when it ends, the channel is over.
         let once = Mutex::new(Some(TokioIo::new(stream)));
         let connector = tower::service_fn(move |_: http::Uri| {
@@ -109,7 +124,10 @@ pub(super) async fn over(
         Endpoint::from_static("http://localhost:2379")
             .connect_with_connector(connector)
             .await
-            .map_err(|source| Error::Transport { target: target.to_owned(), source })
+            .map_err(|source| Error::Transport {
+                target: target.to_owned(),
+                source,
+            })
     };
     within(target, limits, open).await
 }
@@ -119,10 +137,18 @@ async fn within<T>(
     limits: Limits,
     work: impl Future<Output = Result<T, Error>>,
 ) -> Result<T, Error> {
-    let slow = || Error::Slow { target: target.to_owned(), limit: limits.dial };
-    tokio::time::timeout(limits.dial, work).await.unwrap_or_else(|_| Err(slow()))
+    let slow = || Error::Slow {
+        target: target.to_owned(),
+        limit: limits.dial,
+    };
+    tokio::time::timeout(limits.dial, work)
+        .await
+        .unwrap_or_else(|_| Err(slow()))
 }
 
 fn handshake(target: &str, source: io::Error) -> Error {
-    Error::Handshake { target: target.to_owned(), source }
+    Error::Handshake {
+        target: target.to_owned(),
+        source,
+    }
 }
