@@ -4,11 +4,14 @@
 
 pub mod addons;
 pub mod bootstrap;
+pub mod contract;
 pub mod controlplane;
 pub mod core;
 pub mod ipam;
+pub mod owner;
 mod record;
 pub mod runtime;
+pub mod well_known;
 
 pub use k8s_openapi::{
     ByteString,
