@@ -7,6 +7,7 @@ pub mod bootstrap;
 pub mod contract;
 pub mod controlplane;
 pub mod core;
+pub mod crd;
 pub mod ipam;
 pub mod owner;
 mod record;

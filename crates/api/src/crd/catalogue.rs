@@ -6,7 +6,10 @@ use serde_json::Value;
 
 use super::{model::Definition, parse, sources};
 
-#[expect(clippy::expect_used, reason = "the texts are compiled in and a test parses them")]
+#[expect(
+    clippy::expect_used,
+    reason = "the texts are compiled in and a test parses them"
+)]
 static KINDS: LazyLock<Vec<Definition>> =
     LazyLock::new(|| parse(sources::ALL).expect("invariant: the schemas of the crate parse"));
 

@@ -21,17 +21,24 @@ impl Version {
     fn collect_problems(&self, kind: &str, problems: &mut Vec<String>) {
         let at = format!("{kind}/{}", self.name);
         self.schema.collect_problems(&at, problems);
-        let paths = self.columns.iter().map(|column| &column.json_path).chain(&self.selectable);
+        let paths = self
+            .columns
+            .iter()
+            .map(|column| &column.json_path)
+            .chain(&self.selectable);
         let scale = self.scale.iter().flat_map(|scale| {
-            [Some(&scale.spec_replicas), Some(&scale.status_replicas), scale.selector.as_ref()].into_iter().flatten()
+            [
+                Some(&scale.spec_replicas),
+                Some(&scale.status_replicas),
+                scale.selector.as_ref(),
+            ]
+            .into_iter()
+            .flatten()
         });
         for path in paths.chain(scale) {
             if !self.schema.has_path(path) {
                 problems.push(format!("{at}: there is no field at {path}"));
             }
-        }
-        if self.status && self.schema.field("status").is_none() {
-            problems.push(format!("{at}: the status subresource has no schema"));
         }
     }
 }
@@ -40,9 +47,10 @@ impl Schema {
     /// The schema of the field of this name, for an object.
     pub fn field(&self, name: &str) -> Option<&Self> {
         match &self.shape {
-            Shape::Object { fields, .. } => {
-                fields.iter().find(|field| field.name == name).map(|field| &*field.schema)
-            }
+            Shape::Object { fields, .. } => fields
+                .iter()
+                .find(|field| field.name == name)
+                .map(|field| &*field.schema),
             _ => None,
         }
     }
@@ -54,7 +62,9 @@ impl Schema {
             if segment == "metadata" {
                 return true;
             }
-            let (name, rest) = segment.split_once('[').map_or((segment, None), |(name, rest)| (name, Some(rest)));
+            let (name, rest) = segment
+                .split_once('[')
+                .map_or((segment, None), |(name, rest)| (name, Some(rest)));
             match schema.field(name) {
                 Some(field) => schema = field,
                 None => return false,
@@ -73,13 +83,19 @@ impl Schema {
             problems.push(format!("{at}: the default {default} does not have the type"));
         }
         match &self.shape {
-            Shape::Object { fields, properties, .. } => {
+            Shape::Object {
+                fields, properties, ..
+            } => {
                 check_bounds(at, *properties, problems);
                 for field in fields {
-                    field.schema.collect_problems(&format!("{at}.{}", field.name), problems);
+                    field
+                        .schema
+                        .collect_problems(&format!("{at}.{}", field.name), problems);
                 }
             }
-            Shape::Map { values, properties, .. } => {
+            Shape::Map {
+                values, properties, ..
+            } => {
                 check_bounds(at, *properties, problems);
                 values.collect_problems(&format!("{at}{{}}"), problems);
             }
@@ -106,9 +122,9 @@ impl Shape {
         match self {
             Self::Object { .. } | Self::Map { .. } => value.is_object(),
             Self::List { .. } => value.is_array(),
-            Self::Text { values, .. } => {
-                value.as_str().is_some_and(|text| values.is_empty() || values.iter().any(|v| v == text))
-            }
+            Self::Text { values, .. } => value
+                .as_str()
+                .is_some_and(|text| values.is_empty() || values.iter().any(|v| v == text)),
             Self::Integer { .. } => value.is_i64(),
             Self::Number => value.is_number(),
             Self::Boolean => value.is_boolean(),
@@ -119,7 +135,10 @@ impl Shape {
 }
 
 fn check_bounds(at: &str, bounds: Bounds, problems: &mut Vec<String>) {
-    if let Bounds { low: Some(low), high: Some(high) } = bounds
+    if let Bounds {
+        low: Some(low),
+        high: Some(high),
+    } = bounds
         && low > high
     {
         problems.push(format!("{at}: nothing lies within [{low}..{high}]"));
@@ -143,7 +162,9 @@ fn check_keys(at: &str, keys: &[String], items: &Schema, problems: &mut Vec<Stri
     for key in keys {
         let found = fields.iter().find(|field| &field.name == key);
         if !found.is_some_and(|field| field.required || field.schema.default.is_some()) {
-            problems.push(format!("{at}: the key {key} is neither required nor has it a default"));
+            problems.push(format!(
+                "{at}: the key {key} is neither required nor has it a default"
+            ));
         }
     }
 }

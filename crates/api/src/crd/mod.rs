@@ -9,7 +9,8 @@
 //! - `NAME.types` has types and patterns that several schemas share; a file takes them in with `use NAME`.
 //!
 //! Nesting is by indentation (two spaces), a line that starts with `#` is a comment, and text after ` -- ` is the
-//! description that `kubectl explain` shows. `apiVersion`, `kind` and `metadata` are implied.
+//! description that `kubectl explain` shows. `apiVersion`, `kind` and `metadata` are implied;
+//! only a kind that demands metadata says so with `metadata!: object`.
 //!
 //! ```text
 //! use common
@@ -44,11 +45,13 @@ mod model;
 mod openapi;
 mod parse;
 mod sources;
+#[cfg(test)]
+mod tests;
 
 pub use catalogue::{definitions, kinds};
 pub use model::{
-    Bounds, Column, Definition, Field, IntegerFormat, ListKind, Rule, Scale, Schema, Scope, Shape, TextFormat,
-    Version,
+    Bounds, Column, Definition, Field, IntegerFormat, ListKind, Rule, Scale, Schema, Scope, Shape,
+    TextFormat, Version,
 };
 pub use parse::{ParseError, Source, parse};
 pub use sources::shared_types;

@@ -43,7 +43,10 @@ impl Definition {
     /// # Panics
     ///
     /// Never for a parsed definition: the parser demands exactly one.
-    #[expect(clippy::expect_used, reason = "the parser demands exactly one storage version")]
+    #[expect(
+        clippy::expect_used,
+        reason = "the parser demands exactly one storage version"
+    )]
     pub fn storage(&self) -> &Version {
         self.versions
             .iter()
@@ -124,7 +127,12 @@ pub struct Schema {
 impl Schema {
     /// A schema of this shape and nothing else.
     pub fn of(shape: Shape) -> Self {
-        Self { shape, description: None, default: None, rules: Vec::new() }
+        Self {
+            shape,
+            description: None,
+            default: None,
+            rules: Vec::new(),
+        }
     }
 }
 

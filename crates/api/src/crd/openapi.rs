@@ -14,7 +14,12 @@ impl Definition {
     pub fn to_value(&self) -> Value {
         let mut metadata = json!({ "name": self.name() });
         if !self.labels.is_empty() {
-            metadata["labels"] = self.labels.iter().map(|(k, v)| (k.clone(), json!(v))).collect::<Map<_, _>>().into();
+            metadata["labels"] = self
+                .labels
+                .iter()
+                .map(|(k, v)| (k.clone(), json!(v)))
+                .collect::<Map<_, _>>()
+                .into();
         }
         let mut names = json!({
             "kind": self.kind,
@@ -61,7 +66,11 @@ impl Version {
             version["additionalPrinterColumns"] = self.columns.iter().map(Column::to_value).collect();
         }
         if !self.selectable.is_empty() {
-            version["selectableFields"] = self.selectable.iter().map(|path| json!({ "jsonPath": path })).collect();
+            version["selectableFields"] = self
+                .selectable
+                .iter()
+                .map(|path| json!({ "jsonPath": path }))
+                .collect();
         }
         let mut subresources = Map::new();
         if self.status {
@@ -88,7 +97,9 @@ impl Version {
         let mut root = self.schema.to_value(Some(description));
         root["properties"]["apiVersion"] = json!({ "type": "string" });
         root["properties"]["kind"] = json!({ "type": "string" });
-        root["properties"]["metadata"] = json!({ "type": "object" });
+        if self.schema.field("metadata").is_none() {
+            root["properties"]["metadata"] = json!({ "type": "object" });
+        }
         root
     }
 }
@@ -129,7 +140,12 @@ impl Schema {
 impl Shape {
     fn write(&self, out: &mut Map<String, Value>) {
         match self {
-            Self::Object { fields, properties, atomic, open } => {
+            Self::Object {
+                fields,
+                properties,
+                atomic,
+                open,
+            } => {
                 out.insert("type".into(), json!("object"));
                 write_fields(out, fields);
                 write_bounds(out, *properties, "minProperties", "maxProperties");
@@ -138,7 +154,11 @@ impl Shape {
                     out.insert("x-kubernetes-preserve-unknown-fields".into(), json!(true));
                 }
             }
-            Self::Map { values, properties, atomic } => {
+            Self::Map {
+                values,
+                properties,
+                atomic,
+            } => {
                 out.insert("type".into(), json!("object"));
                 out.insert("additionalProperties".into(), values.to_value(None));
                 write_bounds(out, *properties, "minProperties", "maxProperties");
@@ -150,7 +170,12 @@ impl Shape {
                 write_bounds(out, *count, "minItems", "maxItems");
                 write_list_kind(out, kind);
             }
-            Self::Text { format, length, pattern, values } => {
+            Self::Text {
+                format,
+                length,
+                pattern,
+                values,
+            } => {
                 out.insert("type".into(), json!("string"));
                 match format {
                     TextFormat::Plain => None,
@@ -175,7 +200,10 @@ impl Shape {
             Self::Number => drop(out.insert("type".into(), json!("number"))),
             Self::Boolean => drop(out.insert("type".into(), json!("boolean"))),
             Self::IntOrText { pattern } => {
-                out.insert("anyOf".into(), json!([{ "type": "integer" }, { "type": "string" }]));
+                out.insert(
+                    "anyOf".into(),
+                    json!([{ "type": "integer" }, { "type": "string" }]),
+                );
                 out.insert("x-kubernetes-int-or-string".into(), json!(true));
                 write_pattern(out, pattern.as_ref());
             }
@@ -190,11 +218,19 @@ fn write_fields(out: &mut Map<String, Value>, fields: &[Field]) {
     }
     let properties: Map<String, Value> = fields
         .iter()
-        .map(|field| (field.name.clone(), field.schema.to_value(field.description.as_deref())))
+        .map(|field| {
+            (
+                field.name.clone(),
+                field.schema.to_value(field.description.as_deref()),
+            )
+        })
         .collect();
     out.insert("properties".into(), properties.into());
-    let required: Vec<&str> =
-        fields.iter().filter(|field| field.required).map(|field| field.name.as_str()).collect();
+    let required: Vec<&str> = fields
+        .iter()
+        .filter(|field| field.required)
+        .map(|field| field.name.as_str())
+        .collect();
     if !required.is_empty() {
         out.insert("required".into(), json!(required));
     }

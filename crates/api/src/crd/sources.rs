@@ -18,7 +18,8 @@ pub fn shared_types() -> &'static [Source<'static>] {
     SHARED
 }
 
-static SHARED: &[Source<'static>] = schema_sources!["common.types", "common.v1beta1.types", "common.v1beta2.types"];
+static SHARED: &[Source<'static>] =
+    schema_sources!["common.types", "common.v1beta1.types", "common.v1beta2.types"];
 
 /// Every file of the crate.
 pub(super) static ALL: &[Source<'static>] = schema_sources![

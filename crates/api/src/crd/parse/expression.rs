@@ -61,7 +61,11 @@ impl<'a> Cursor<'a> {
                 self.expect('<')?;
                 let inner = Box::new(self.expression()?);
                 self.expect('>')?;
-                if word == "list" { Base::List(inner) } else { Base::Map(inner) }
+                if word == "list" {
+                    Base::List(inner)
+                } else {
+                    Base::Map(inner)
+                }
             }
             "int" if self.eat("|str") => Base::Word("int|str".to_owned()),
             _ => Base::Word(word.to_owned()),
@@ -75,7 +79,9 @@ impl<'a> Cursor<'a> {
 
     fn modifier(&mut self) -> Result<Option<Modifier>, String> {
         self.rest = self.rest.trim_start();
-        let Some(first) = self.rest.chars().next() else { return Ok(None) };
+        let Some(first) = self.rest.chars().next() else {
+            return Ok(None);
+        };
         Ok(Some(match first {
             '>' => return Ok(None),
             '~' => {
@@ -89,7 +95,11 @@ impl<'a> Cursor<'a> {
             '@' => {
                 self.expect('@')?;
                 let word = self.word()?.to_owned();
-                let arguments = if self.eat("(") { self.list(',', ')')? } else { Vec::new() };
+                let arguments = if self.eat("(") {
+                    self.list(',', ')')?
+                } else {
+                    Vec::new()
+                };
                 Modifier::Mark(word, arguments)
             }
             '=' => {
@@ -121,12 +131,20 @@ impl<'a> Cursor<'a> {
         self.expect('[')?;
         let (inside, rest) = self.rest.split_once(']').ok_or("`]` is missing")?;
         self.rest = rest;
-        let (low, high) = inside.split_once("..").ok_or("bounds are written `[low..high]`")?;
+        let (low, high) = inside
+            .split_once("..")
+            .ok_or("bounds are written `[low..high]`")?;
         let end = |text: &str| match text.trim() {
             "" => Ok(None),
-            number => number.parse().map(Some).map_err(|_| format!("`{number}` is not a whole number")),
+            number => number
+                .parse()
+                .map(Some)
+                .map_err(|_| format!("`{number}` is not a whole number")),
         };
-        Ok(Bounds { low: end(low)?, high: end(high)? })
+        Ok(Bounds {
+            low: end(low)?,
+            high: end(high)?,
+        })
     }
 
     /// Words or JSON strings up to `close`.

@@ -78,7 +78,11 @@ pub(super) fn definition(
 }
 
 fn complete(parsed: Definition) -> Result<Definition, Problem> {
-    for (what, text) in [("kind", &parsed.kind), ("group", &parsed.group), ("plural", &parsed.plural)] {
+    for (what, text) in [
+        ("kind", &parsed.kind),
+        ("group", &parsed.group),
+        ("plural", &parsed.plural),
+    ] {
         if text.is_empty() {
             return Err(Fault::new(0, format!("the {what} is missing")).into());
         }
@@ -115,7 +119,12 @@ fn version(text: &str, block: &Block<'_>, schema: Arc<Schema>) -> Result<Version
             "served" => version.served = true,
             "storage" => version.storage = true,
             "deprecated" => version.deprecated = true,
-            _ => return Err(Fault::new(block.line, format!("`{word}` says nothing about a version"))),
+            _ => {
+                return Err(Fault::new(
+                    block.line,
+                    format!("`{word}` says nothing about a version"),
+                ));
+            }
         }
     }
     for below in &block.below {
@@ -125,7 +134,12 @@ fn version(text: &str, block: &Block<'_>, schema: Arc<Schema>) -> Result<Version
             "scale" => version.scale = Some(scale(rest, below.line)?),
             "column" => version.columns.push(column(rest, below.line)?),
             "selectable" => version.selectable.push(rest.trim().to_owned()),
-            _ => return Err(Fault::new(below.line, format!("`{word}` says nothing about a version"))),
+            _ => {
+                return Err(Fault::new(
+                    below.line,
+                    format!("`{word}` says nothing about a version"),
+                ));
+            }
         }
     }
     Ok(version)
@@ -134,21 +148,40 @@ fn version(text: &str, block: &Block<'_>, schema: Arc<Schema>) -> Result<Version
 fn scale(text: &str, line: usize) -> Result<Scale, Fault> {
     let mut paths = text.split_whitespace().map(str::to_owned);
     match (paths.next(), paths.next(), paths.next(), paths.next()) {
-        (Some(spec_replicas), Some(status_replicas), selector, None) => {
-            Ok(Scale { spec_replicas, status_replicas, selector })
-        }
-        _ => Err(Fault::new(line, "scale takes the paths of the spec, the status and perhaps the selector")),
+        (Some(spec_replicas), Some(status_replicas), selector, None) => Ok(Scale {
+            spec_replicas,
+            status_replicas,
+            selector,
+        }),
+        _ => Err(Fault::new(
+            line,
+            "scale takes the paths of the spec, the status and perhaps the selector",
+        )),
     }
 }
 
 fn column(text: &str, line: usize) -> Result<Column, Fault> {
-    let fault = || Fault::new(line, "a column is written `column \"NAME\" TYPE PATH` and perhaps `priority N`");
-    let (name, rest) = text.trim().strip_prefix('"').and_then(|rest| rest.split_once('"')).ok_or_else(fault)?;
+    let fault = || {
+        Fault::new(
+            line,
+            "a column is written `column \"NAME\" TYPE PATH` and perhaps `priority N`",
+        )
+    };
+    let (name, rest) = text
+        .trim()
+        .strip_prefix('"')
+        .and_then(|rest| rest.split_once('"'))
+        .ok_or_else(fault)?;
     let words: Vec<&str> = rest.split_whitespace().collect();
     let (kind, json_path, priority) = match words[..] {
         [kind, path] => (kind, path, 0),
         [kind, path, "priority", number] => (kind, path, number.parse().map_err(|_| fault())?),
         _ => return Err(fault()),
     };
-    Ok(Column { name: name.to_owned(), kind: kind.to_owned(), json_path: json_path.to_owned(), priority })
+    Ok(Column {
+        name: name.to_owned(),
+        kind: kind.to_owned(),
+        json_path: json_path.to_owned(),
+        priority,
+    })
 }

@@ -31,7 +31,11 @@ pub(super) fn blocks(text: &str) -> Result<Vec<Block<'_>>, Fault> {
         }
         close(&mut open, depth);
         if let Some(level) = open.last_mut() {
-            level.push(Block { line, text: content, below: Vec::new() });
+            level.push(Block {
+                line,
+                text: content,
+                below: Vec::new(),
+            });
         }
         open.push(Vec::new());
     }

@@ -41,11 +41,18 @@ struct Fault {
 
 impl Fault {
     fn new(line: usize, message: impl Into<String>) -> Self {
-        Self { line, message: message.into() }
+        Self {
+            line,
+            message: message.into(),
+        }
     }
 
     fn in_file(self, path: &str) -> ParseError {
-        ParseError { path: path.to_owned(), line: self.line, message: self.message }
+        ParseError {
+            path: path.to_owned(),
+            line: self.line,
+            message: self.message,
+        }
     }
 }
 
@@ -70,8 +77,10 @@ pub fn parse(sources: &[Source<'_>]) -> Result<Vec<Definition>, ParseError> {
         .filter_map(|(path, text)| Some((*path, path.strip_suffix(".kind")?, *text)))
         .map(|(path, stem, text)| {
             let block = lines::blocks(text).map_err(|fault| fault.in_file(path))?;
-            kind::definition(&block, |version| files.schema(&format!("{stem}.{version}.schema")))
-                .map_err(|problem| problem.in_file(path))
+            kind::definition(&block, |version| {
+                files.schema(&format!("{stem}.{version}.schema"))
+            })
+            .map_err(|problem| problem.in_file(path))
         })
         .collect()
 }

@@ -35,7 +35,9 @@ impl Files {
             .and_then(|blocks| schema::file(&blocks))
             .map_err(|fault| fault.in_file(path))?;
         if path.ends_with(".types") && !file.fields.is_empty() {
-            return Err(Fault::new(file.fields[0].declaration.line, "a types file has no fields").in_file(path));
+            return Err(
+                Fault::new(file.fields[0].declaration.line, "a types file has no fields").in_file(path),
+            );
         }
         self.files.insert(path.to_owned(), file);
         Ok(())
@@ -47,9 +49,17 @@ impl Files {
             .files
             .get(path)
             .ok_or_else(|| Fault::new(0, "the schema file is missing").in_file(path))?;
-        let mut scope = Scope { path, building: Vec::new() };
+        let mut scope = Scope {
+            path,
+            building: Vec::new(),
+        };
         let fields = self.fields(&file.fields, &mut scope)?;
-        let shape = Shape::Object { fields, properties: Bounds::default(), atomic: false, open: false };
+        let shape = Shape::Object {
+            fields,
+            properties: Bounds::default(),
+            atomic: false,
+            open: false,
+        };
         Ok(Arc::new(Schema::of(shape)))
     }
 
@@ -75,16 +85,23 @@ impl Files {
     fn declaration(&self, declared: &Declaration, scope: &mut Scope<'_>) -> Result<Arc<Schema>, ParseError> {
         let fields = self.fields(&declared.fields, scope)?;
         let path = scope.path;
-        let mut remaining = Below { fields, item_rules: declared.item_rules.clone() };
+        let mut remaining = Below {
+            fields,
+            item_rules: declared.item_rules.clone(),
+        };
         let mut schema = self.expression(&declared.expression, &mut remaining, declared.line, scope)?;
         if !remaining.fields.is_empty() {
             return Err(Fault::new(declared.line, "only objects have fields below them").in_file(path));
         }
         if !remaining.item_rules.is_empty() {
-            return Err(Fault::new(declared.line, "only lists and maps have rules for each item").in_file(path));
+            return Err(
+                Fault::new(declared.line, "only lists and maps have rules for each item").in_file(path),
+            );
         }
         if !declared.rules.is_empty() {
-            Arc::make_mut(&mut schema).rules.extend(declared.rules.iter().cloned());
+            Arc::make_mut(&mut schema)
+                .rules
+                .extend(declared.rules.iter().cloned());
         }
         Ok(schema)
     }
@@ -99,16 +116,34 @@ impl Files {
         let mut schema = match &written.base {
             Base::List(inner) => {
                 let items = self.item(inner, below, line, scope)?;
-                Arc::new(Schema::of(Shape::List { items, count: Bounds::default(), kind: ListKind::Unset }))
+                Arc::new(Schema::of(Shape::List {
+                    items,
+                    count: Bounds::default(),
+                    kind: ListKind::Unset,
+                }))
             }
             Base::Map(inner) => {
                 let values = self.item(inner, below, line, scope)?;
-                Arc::new(Schema::of(Shape::Map { values, properties: Bounds::default(), atomic: false }))
+                Arc::new(Schema::of(Shape::Map {
+                    values,
+                    properties: Bounds::default(),
+                    atomic: false,
+                }))
             }
             Base::Word(word) => match builtin(word) {
-                Some(Shape::Object { properties, atomic, open, .. }) => {
+                Some(Shape::Object {
+                    properties,
+                    atomic,
+                    open,
+                    ..
+                }) => {
                     let fields = std::mem::take(&mut below.fields);
-                    Arc::new(Schema::of(Shape::Object { fields, properties, atomic, open }))
+                    Arc::new(Schema::of(Shape::Object {
+                        fields,
+                        properties,
+                        atomic,
+                        open,
+                    }))
                 }
                 Some(shape) => Arc::new(Schema::of(shape)),
                 None => self.named(word, line, scope)?,
@@ -116,7 +151,8 @@ impl Files {
         };
         for modifier in &written.modifiers {
             let target = Arc::make_mut(&mut schema);
-            self.modify(target, modifier, scope.path).map_err(|message| Fault::new(line, message).in_file(scope.path))?;
+            self.modify(target, modifier, scope.path)
+                .map_err(|message| Fault::new(line, message).in_file(scope.path))?;
         }
         Ok(schema)
     }
@@ -156,7 +192,9 @@ impl Files {
         inner.building.pop();
         scope.building = inner.building;
         if declared.description.is_some() {
-            Arc::make_mut(&mut schema).description.clone_from(&declared.description);
+            Arc::make_mut(&mut schema)
+                .description
+                .clone_from(&declared.description);
         }
         self.built.borrow_mut().insert(key, Arc::clone(&schema));
         Ok(schema)
@@ -199,7 +237,9 @@ impl Files {
             },
             Modifier::Pattern(name) => {
                 let found = self
-                    .find(path, &mut BTreeSet::new(), &|file| file.patterns.get(name).map(String::as_str))
+                    .find(path, &mut BTreeSet::new(), &|file| {
+                        file.patterns.get(name).map(String::as_str)
+                    })
                     .ok_or_else(|| format!("pattern {name} is not known"))?
                     .1;
                 match &mut schema.shape {
@@ -221,13 +261,23 @@ struct Below {
 }
 
 fn builtin(word: &str) -> Option<Shape> {
-    let text =
-        |format| Shape::Text { format, length: Bounds::default(), pattern: None, values: Vec::new() };
-    let integer = |format| Shape::Integer { format, value: Bounds::default() };
+    let text = |format| Shape::Text {
+        format,
+        length: Bounds::default(),
+        pattern: None,
+        values: Vec::new(),
+    };
+    let integer = |format| Shape::Integer {
+        format,
+        value: Bounds::default(),
+    };
     Some(match word {
-        "object" => {
-            Shape::Object { fields: Vec::new(), properties: Bounds::default(), atomic: false, open: false }
-        }
+        "object" => Shape::Object {
+            fields: Vec::new(),
+            properties: Bounds::default(),
+            atomic: false,
+            open: false,
+        },
         "str" => text(TextFormat::Plain),
         "time" => text(TextFormat::Time),
         "bytes" => text(TextFormat::Bytes),
@@ -247,7 +297,15 @@ fn bound(shape: &mut Shape, word: &str, bounds: Bounds) -> Result<(), String> {
         ("len", Shape::Text { length: target, .. })
         | ("val", Shape::Integer { value: target, .. })
         | ("items", Shape::List { count: target, .. })
-        | ("props", Shape::Object { properties: target, .. } | Shape::Map { properties: target, .. }) => {
+        | (
+            "props",
+            Shape::Object {
+                properties: target, ..
+            }
+            | Shape::Map {
+                properties: target, ..
+            },
+        ) => {
             *target = bounds;
             Ok(())
         }

@@ -54,8 +54,14 @@ pub(super) fn file(blocks: &[Block<'_>]) -> Result<File, Fault> {
             let (name, pattern) = rest
                 .split_once(' ')
                 .and_then(|(name, quoted)| Some((name, quoted.trim().strip_prefix('`')?.strip_suffix('`')?)))
-                .ok_or_else(|| Fault::new(line, "a pattern is written as its name and a regex in backticks"))?;
-            if file.patterns.insert(name.to_owned(), pattern.to_owned()).is_some() {
+                .ok_or_else(|| {
+                    Fault::new(line, "a pattern is written as its name and a regex in backticks")
+                })?;
+            if file
+                .patterns
+                .insert(name.to_owned(), pattern.to_owned())
+                .is_some()
+            {
                 return Err(Fault::new(line, format!("pattern {name} is declared twice")));
             }
         } else if let Some(rest) = block.text.strip_prefix("type ") {
@@ -108,6 +114,9 @@ fn declaration<'a>(text: &'a str, block: &Block<'_>) -> Result<(&'a str, Declara
 fn rule(text: &str, line: usize) -> Result<Rule, Fault> {
     text.strip_prefix('"')
         .and_then(|rest| rest.split_once("\": "))
-        .map(|(message, expression)| Rule { message: message.to_owned(), expression: expression.to_owned() })
+        .map(|(message, expression)| Rule {
+            message: message.to_owned(),
+            expression: expression.to_owned(),
+        })
         .ok_or_else(|| Fault::new(line, "a rule is written as a quoted message, a colon and CEL"))
 }
