@@ -451,5 +451,6 @@ fn faults_name_the_file_and_the_line() {
         example.com/widgets.v1.schema:1: pattern NoSuchPattern is not known
         example.com/widgets.v1.schema:1: only objects have fields below them
         example.com/widgets.v1.schema:1: `>` is missing before ``
-        example.com/widgets.v1.schema:1: a field is written as its name, a colon and its type"#]].assert_eq(&faults.join("\n"));
+        example.com/widgets.v1.schema:1: a field is written as its name, a colon and its type"#]]
+    .assert_eq(&faults.join("\n"));
 }
