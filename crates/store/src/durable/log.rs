@@ -144,7 +144,6 @@ impl Log {
 
     /// Opens the file again and makes sure that it is at the revision that was acknowledged last.
     fn recover(&mut self, acknowledged: u64) -> Result<(), LogError> {
-        self.database = None;
         let (database, found) = guarded(|| {
             let database = (self.opener)(&self.path)?;
             let found = database
@@ -167,6 +166,15 @@ impl Log {
         Ok(())
     }
 
+    /// Lets go of a database that failed. The file stays as it is; redb repairs it when it is opened again. (After a
+    /// panic it may panic once more on the way out.)
+    fn give_up_database(&mut self) {
+        let database = self.database.take();
+        if let Err(panic) = guarded(|| drop(database)) {
+            tracing::warn!(path = %self.path.display(), panic, "failed to let go of the store file");
+        }
+    }
+
     fn fail(&mut self, error: LogError, now: Timestamp) -> CommitError {
         let full = matches!(&error, LogError::Database(error) if is_full(error));
         let advice = if full {
@@ -180,8 +188,7 @@ impl Log {
             advice,
             source: Arc::new(error),
         };
-        // Dropping it leaves the file as it is; redb repairs it when it is opened again.
-        self.database = None;
+        self.give_up_database();
         let retry = full.then(|| now.checked_add(RETRY_AFTER).unwrap_or(Timestamp::MAX));
         self.failure = Some(Failure {
             error: error.clone(),
@@ -374,4 +381,11 @@ fn refuse(path: &Path, error: impl Into<redb::Error>) -> OpenError {
             source: error.into(),
         },
     }
+}
+
+/// The revisions of all rows.
+#[cfg(test)]
+pub(super) fn row_revisions(database: &Database) -> Vec<u64> {
+    let rows = database.begin_read().unwrap().open_table(ROWS).unwrap();
+    rows.iter().unwrap().map(|row| row.unwrap().0.value()).collect()
 }
