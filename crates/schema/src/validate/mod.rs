@@ -11,6 +11,7 @@ use capstan_base::field;
 use serde_json::Value;
 
 pub use correlate::Correlated;
+pub(crate) use correlate::same_item;
 pub use list_type::validate_list_types;
 
 use crate::structural::Structural;
