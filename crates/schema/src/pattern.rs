@@ -163,27 +163,43 @@ impl<'a> Translation<'a> {
             self.rest = rest;
             self.out.push_str(r"\]");
         }
+        // Whether a `-` that comes now makes a range with what is before it.
+        let mut starts_range = false;
         while let Some(next) = self.take() {
+            let could_start = std::mem::replace(&mut starts_range, true);
             match next {
                 ']' => {
                     self.out.push(']');
                     return Ok(());
                 }
-                '\\' => self.escape(true)?,
-                '[' => self.bracket_in_class(),
-                // Twice in a row these are set operations of the crate; once they may be a range, which stays.
-                '&' | '~' => {
+                '\\' => {
+                    starts_range = !self.rest.starts_with(['d', 'D', 'w', 'W', 's', 'S', 'p', 'P']);
+                    self.escape(true)?;
+                }
+                '[' => starts_range = self.bracket_in_class(),
+                '-' if could_start && !self.rest.starts_with(']') => {
+                    self.out.push('-');
+                    // The other end; a class or an escape there is met by the next round.
+                    if self.rest.starts_with(['-', '&', '~', '[']) {
+                        let end = self.take().unwrap_or('-');
+                        self.out.push('\\');
+                        self.out.push(end);
+                        starts_range = false;
+                    }
+                }
+                // Twice in a row these are set operations of the crate.
+                '&' | '~' | '-' => {
                     self.out.push('\\');
                     self.out.push(next);
                 }
-                '-' if self.rest.starts_with('-') || self.rest.starts_with(']') => self.out.push_str(r"\-"),
                 other => self.out.push(other),
             }
         }
         Err("error parsing regexp: missing closing ]".to_owned())
     }
 
-    fn bracket_in_class(&mut self) {
+    /// A `[` inside a class: a named class, or itself. Returns whether it was itself.
+    fn bracket_in_class(&mut self) -> bool {
         let posix = self.rest.strip_prefix(':').and_then(|rest| rest.split_once(":]"));
         let known =
             posix.filter(|(name, _)| name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'^'));
@@ -192,8 +208,10 @@ impl<'a> Translation<'a> {
             self.out.push_str(name);
             self.out.push_str(":]");
             self.rest = rest;
+            false
         } else {
             self.out.push_str(r"\[");
+            true
         }
     }
 }
