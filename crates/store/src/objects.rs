@@ -7,7 +7,7 @@ use imbl::{OrdMap, OrdSet};
 
 use crate::{
     key::{Key, KeyRef},
-    record::{Event, Record},
+    record::{Event, IndexEntry, Record},
 };
 
 pub(crate) type Table = OrdMap<Key, Arc<Record>>;
@@ -64,7 +64,7 @@ impl Objects {
     }
 
     /// Replaces what is stored under the record's key; gives what was there.
-    pub(crate) fn put(&mut self, record: Arc<Record>) -> Option<Arc<Record>> {
+    pub(crate) fn put(&mut self, record: &Arc<Record>) -> Option<Arc<Record>> {
         for entry in record.index() {
             self.postings.insert(Posting {
                 index: entry.index,
@@ -74,7 +74,7 @@ impl Objects {
         }
         let resource = Arc::clone(&record.key.resource);
         let table = self.tables.entry(resource).or_default();
-        let previous = table.insert(record.key.clone(), Arc::clone(&record));
+        let previous = table.insert(record.key.clone(), Arc::clone(record));
         if let Some(previous) = &previous {
             self.forget_postings(previous, record.index());
         }
@@ -92,7 +92,7 @@ impl Objects {
         Some(previous)
     }
 
-    fn forget_postings(&mut self, record: &Record, kept: &[crate::record::IndexEntry]) {
+    fn forget_postings(&mut self, record: &Record, kept: &[IndexEntry]) {
         for entry in record.index() {
             if !kept.contains(entry) {
                 self.postings.remove(&Posting {
@@ -107,7 +107,7 @@ impl Objects {
     /// Takes one event back. Events must be undone newest first.
     pub(crate) fn undo(&mut self, event: &Event) {
         match &event.previous {
-            Some(previous) => self.put(Arc::clone(previous)),
+            Some(previous) => self.put(previous),
             None => self.remove(event.key()),
         };
     }

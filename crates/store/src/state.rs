@@ -1,13 +1,12 @@
 //! The sequencer: from one immutable state and a batch of writes to the next state.
 
-use std::{error::Error, sync::Arc};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use capstan_base::Timestamp;
-use thiserror::Error;
 
 use crate::{
-    durable::row::{self, Row},
+    durable::row,
     error::CommitError,
     history::History,
     key::Key,
@@ -135,114 +134,6 @@ impl State {
     }
 }
 
-/// Builds the state again from the rows of a store file.
-#[derive(Debug)]
-pub(crate) struct Restore<'a> {
-    floor: u64,
-    objects: Objects,
-    history: History,
-    options: &'a Options,
-}
-
-/// Rows that no store wrote.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub(crate) enum RestoreError {
-    #[error("expected the write of revision {expected}, found the one of revision {found}")]
-    Gap { expected: u64, found: u64 },
-    #[error("the write of revision {0} removes what is not there")]
-    Removal(u64),
-    #[error("the write of revision {0} does not go with the ones before it")]
-    Order(u64),
-    #[error("the file is at revision {revision}, but its last write has revision {last}")]
-    Revision { revision: u64, last: u64 },
-}
-
-impl<'a> Restore<'a> {
-    /// `floor` is the revision up to which only the rows of stored objects are there.
-    pub(crate) fn new(floor: u64, options: &'a Options) -> Self {
-        // Nothing was written before the initial revision.
-        let start = floor.max(INITIAL_REVISION);
-        let objects = Objects::none_at(start);
-        Self {
-            floor: start,
-            objects,
-            history: History::starting_at(floor),
-            options,
-        }
-    }
-
-    /// Adds the next row; rows come in revision order.
-    pub(crate) fn add(&mut self, revision: u64, row: Row) -> Result<(), Box<dyn Error + Send + Sync>> {
-        let Row {
-            at,
-            key,
-            create_revision,
-            value,
-        } = row;
-        let previous = self.objects.get(&key).cloned();
-        let recent = revision > self.floor;
-        if recent && revision != self.objects.revision + 1 {
-            let expected = self.objects.revision + 1;
-            return Err(RestoreError::Gap {
-                expected,
-                found: revision,
-            }
-            .into());
-        }
-        let key = previous
-            .as_ref()
-            .map_or_else(|| self.objects.interned(key), |record| record.key.clone());
-        let current = match value {
-            None => {
-                let removed = self.objects.remove(&key);
-                removed
-                    .filter(|_| recent)
-                    .ok_or(RestoreError::Removal(revision))?;
-                None
-            }
-            Some(value) => {
-                let created = previous.as_ref().map(|record| record.create_revision);
-                if created.is_some_and(|created| created != create_revision || !recent) {
-                    return Err(RestoreError::Order(revision).into());
-                }
-                let indexer = self.options.indexer.as_ref();
-                let record = Arc::new(Record::new(key, revision, create_revision, value, indexer));
-                self.objects.put(Arc::clone(&record));
-                Some(record)
-            }
-        };
-        if recent {
-            self.objects.revision = revision;
-            self.history.push(
-                at,
-                Event {
-                    revision,
-                    previous,
-                    current,
-                },
-            );
-        }
-        Ok(())
-    }
-
-    /// The state, after all rows of a file that says it is at `revision`.
-    pub(crate) fn finish(self, revision: u64) -> Result<State, Box<dyn Error + Send + Sync>> {
-        let Self { objects, history, .. } = self;
-        if objects.revision != revision {
-            return Err(RestoreError::Revision {
-                revision,
-                last: objects.revision,
-            }
-            .into());
-        }
-        Ok(State {
-            objects: Arc::new(objects),
-            history,
-            counters: Counters::default(),
-        })
-    }
-}
-
 impl Counters {
     fn count(&mut self, event: &Event) {
         if event.current.is_some() {
@@ -273,32 +164,23 @@ fn apply(objects: &mut Objects, write: Write, options: &Options) -> Result<Event
             });
         }
         (Expect::Revision(_), None) => return Err(CommitError::Absent { key }),
-        (Expect::Any, None) if value.is_none() => return Err(CommitError::Absent { key }),
-        (Expect::Absent, None) if value.is_none() => return Err(CommitError::Absent { key }),
+        (Expect::Absent | Expect::Any, None) if value.is_none() => return Err(CommitError::Absent { key }),
         _ => {}
     }
     objects.revision += 1;
     let revision = objects.revision;
-    let current = match value {
-        Some(value) => {
-            let (key, create_revision) = match &previous {
-                Some(previous) => (previous.key.clone(), previous.create_revision),
-                None => (objects.interned(key), revision),
-            };
-            let record = Arc::new(Record::new(
-                key,
-                revision,
-                create_revision,
-                value,
-                options.indexer.as_ref(),
-            ));
-            objects.put(Arc::clone(&record));
-            Some(record)
-        }
-        None => {
-            objects.remove(&key);
-            None
-        }
+    let current = if let Some(value) = value {
+        let (key, create_revision) = match &previous {
+            Some(previous) => (previous.key.clone(), previous.create_revision),
+            None => (objects.interned(key), revision),
+        };
+        let indexer = options.indexer.as_ref();
+        let record = Arc::new(Record::new(key, revision, create_revision, value, indexer));
+        objects.put(&record);
+        Some(record)
+    } else {
+        objects.remove(&key);
+        None
     };
     Ok(Event {
         revision,

@@ -87,7 +87,6 @@ impl Shared {
 
     /// Makes a batch visible to everyone. Only the sequencer calls this, one batch at a time.
     pub(crate) fn publish(&self, batch: Batch) {
-        let mut ringing = BTreeSet::new();
         let bells = self.bells.lock();
         if bells.is_empty() {
             self.state.store(Arc::new(batch.next));
@@ -95,20 +94,21 @@ impl Shared {
         }
         // Marked before the state is swapped: who sees the shorter history also sees the mark. The lock is held over
         // both, so that no cursor begins in between.
-        for scope in batch
-            .trimmed
-            .iter()
-            .flat_map(|event| Scope::around(event.key()).map(|scope| (scope, event.revision)))
-        {
-            if let Some(bell) = bells.get(&scope.0) {
-                bell.trimmed.fetch_max(scope.1, Ordering::Release);
+        for event in &batch.trimmed {
+            for bell in Scope::around(event.key())
+                .iter()
+                .filter_map(|scope| bells.get(scope))
+            {
+                bell.trimmed.fetch_max(event.revision, Ordering::Release);
             }
         }
         self.state.store(Arc::new(batch.next));
-        for event in &batch.events {
-            ringing.extend(Scope::around(event.key()));
-        }
-        let ringing: Vec<_> = ringing
+        let touched: BTreeSet<_> = batch
+            .events
+            .iter()
+            .flat_map(|event| Scope::around(event.key()))
+            .collect();
+        let ringing: Vec<_> = touched
             .iter()
             .filter_map(|scope| bells.get(scope).cloned())
             .collect();

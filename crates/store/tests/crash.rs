@@ -2,6 +2,8 @@
 //!
 //! The test runs itself as a child process that writes and prints what was acknowledged, and kills that.
 
+#![expect(clippy::unwrap_used, reason = "a test may fail that way")]
+
 use std::{
     collections::BTreeMap,
     env,

@@ -1,5 +1,7 @@
 //! Data folders and store files that cannot be used are refused with an error that says what to do.
 
+#![expect(clippy::unwrap_used, reason = "a test may fail that way")]
+
 use std::{
     error::Error as _,
     fs,

@@ -1,5 +1,7 @@
 //! The store against a model that is plainly right: a list of all states and a list of all events.
 
+#![expect(clippy::unwrap_used, reason = "a test may fail that way")]
+
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use bytes::Bytes;
@@ -116,6 +118,22 @@ impl Model {
         model.states.insert(0, BTreeMap::new());
         model.states.insert(INITIAL_REVISION, BTreeMap::new());
         model
+    }
+
+    fn write(&self, object: usize, wish: Wish, value: Option<u8>) -> Write {
+        let key = key(object);
+        let current = self.objects.get(&key).map_or(self.revision, |row| row.1);
+        let expect = match wish {
+            Wish::Absent => Expect::Absent,
+            Wish::Current => Expect::Revision(current),
+            Wish::Stale => Expect::Revision(current - 1),
+            Wish::Any => Expect::Any,
+        };
+        Write {
+            key,
+            expect,
+            value: value.map(|value| value.to_string().into()),
+        }
     }
 
     fn commit(&mut self, write: &Write) -> Result<u64, &'static str> {
@@ -262,19 +280,7 @@ fn check(steps: Vec<Step>, open: impl Fn(Options) -> Option<Store>) -> Result<()
                 expect,
                 value,
             } => {
-                let key = key(object);
-                let current = model.objects.get(&key).map_or(model.revision, |row| row.1);
-                let expect = match expect {
-                    Wish::Absent => Expect::Absent,
-                    Wish::Current => Expect::Revision(current),
-                    Wish::Stale => Expect::Revision(current - 1),
-                    Wish::Any => Expect::Any,
-                };
-                let write = Write {
-                    key,
-                    expect,
-                    value: value.map(|value| value.to_string().into()),
-                };
+                let write = model.write(object, expect, value);
                 let outcome = runtime.block_on(store.commit(write.clone()));
                 let outcome = outcome
                     .map(|committed| committed.revision)
@@ -322,6 +328,12 @@ fn check(steps: Vec<Step>, open: impl Fn(Options) -> Option<Store>) -> Result<()
     for (cursor, scope) in cursors.iter_mut().zip(&Scope::ALL) {
         check_cursor(cursor, scope, &model, floor)?;
     }
+    check_all_revisions(&store, &model)
+}
+
+/// Every revision from the floor on reads as it was; no other can be read.
+fn check_all_revisions(store: &Store, model: &Model) -> Result<(), TestCaseError> {
+    let floor = store.metrics().floor;
     for (revision, expected) in &model.states {
         match store.snapshot_at(*revision) {
             Ok(snapshot) => {

@@ -1,5 +1,7 @@
 //! What the store promises its callers, one claim at a time.
 
+#![expect(clippy::unwrap_used, reason = "a test may fail that way")]
+
 use std::{
     sync::{
         Arc,
@@ -385,7 +387,7 @@ fn a_value_is_decoded_once() {
     let second = store.snapshot().get(&record.key).unwrap().cached(decode);
     assert!(Arc::ptr_eq(&first, &second));
     assert_eq!((*first, count.load(Ordering::SeqCst)), (7, 1));
-    let other_type = record.cached(|bytes| bytes.len());
+    let other_type = record.cached(Bytes::len);
     assert_eq!(*other_type, 1);
 }
 

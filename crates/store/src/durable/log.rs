@@ -26,12 +26,13 @@ use thiserror::Error;
 
 use super::{
     folder::{self, Folder},
+    restore::Restore,
     row,
 };
 use crate::{
     error::{CommitError, OpenError},
     options::Options,
-    state::{INITIAL_REVISION, Restore, State},
+    state::{INITIAL_REVISION, State},
 };
 
 const STORE_FILE: &str = "store.redb";
@@ -39,7 +40,7 @@ const NEW_STORE_FILE: &str = "store.redb.new";
 /// The format that this version reads and writes. Raised when the tables or rows change their form.
 const FORMAT: u64 = 1;
 const META: TableDefinition<'_, &str, u64> = TableDefinition::new("capstan.meta");
-const ROWS: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("capstan.rows");
+pub(super) const ROWS: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("capstan.rows");
 const FORMAT_KEY: &str = "format";
 const REVISION_KEY: &str = "revision";
 const FLOOR_KEY: &str = "floor";
@@ -381,11 +382,4 @@ fn refuse(path: &Path, error: impl Into<redb::Error>) -> OpenError {
             source: error.into(),
         },
     }
-}
-
-/// The revisions of all rows.
-#[cfg(test)]
-pub(super) fn row_revisions(database: &Database) -> Vec<u64> {
-    let rows = database.begin_read().unwrap().open_table(ROWS).unwrap();
-    rows.iter().unwrap().map(|row| row.unwrap().0.value()).collect()
 }

@@ -4,9 +4,11 @@
 
 mod folder;
 mod log;
+mod restore;
 pub(crate) mod row;
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may fail that way")]
 mod tests;
 
 use std::{
