@@ -5,7 +5,7 @@ use std::{
     pin::pin,
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicU64, AtomicUsize, Ordering},
     },
 };
 
@@ -64,6 +64,8 @@ struct Bell {
     /// above it has missed nothing, even if the history's floor is far above: a watcher of a quiet resource stays
     /// valid however much is written elsewhere.
     trimmed: AtomicU64,
+    /// How many cursors there are. Changes only under the lock of the map that holds the bell.
+    cursors: AtomicUsize,
 }
 
 /// The published state and those who wait for the next one.
@@ -128,6 +130,7 @@ impl Shared {
             });
         }
         let bell = Arc::clone(bells.entry(scope.clone()).or_default());
+        bell.cursors.fetch_add(1, Ordering::Relaxed);
         drop(bells);
         Ok(Cursor {
             shared: Arc::clone(self),
@@ -203,8 +206,7 @@ impl Cursor {
 impl Drop for Cursor {
     fn drop(&mut self) {
         let mut bells = self.shared.bells.lock();
-        // The map's own and this one: nobody else follows the scope.
-        if Arc::strong_count(&self.bell) == 2 {
+        if self.bell.cursors.fetch_sub(1, Ordering::Relaxed) == 1 {
             bells.remove(&self.scope);
         }
     }
