@@ -1,11 +1,11 @@
-//! From the tree back to JSON, to publish it in OpenAPI documents.
+//! From the tree back to JSON, to publish it in `OpenAPI` documents.
 
 use serde_json::{Map, Number, Value, json};
 
 use crate::structural::{Additional, Constraints, Rule, Structural};
 
 impl Structural {
-    /// The schema as OpenAPI v3 JSON, with the `x-kubernetes-…` extensions.
+    /// The schema as `OpenAPI` v3 JSON, with the `x-kubernetes-…` extensions.
     pub fn to_openapi(&self) -> Value {
         let mut out = Map::new();
         put_text(&mut out, "title", self.title.as_deref());

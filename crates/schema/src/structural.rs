@@ -1,4 +1,4 @@
-//! The tree that a custom resource's OpenAPI v3 schema is parsed into once, and that everything else here walks.
+//! The tree that a custom resource's `OpenAPI` v3 schema is parsed into once, and that everything else here walks.
 //! Source: apiextensions-apiserver `pkg/apiserver/schema/structural.go`.
 
 use std::{collections::BTreeMap, fmt};
@@ -208,6 +208,10 @@ pub struct Constraints {
 /// A node of a schema. Nodes under `allOf`, `anyOf`, `oneOf` and `not` are of the same type; the checks on
 /// definitions see to it that those only constrain values and say nothing about their shape.
 #[derive(Debug, Clone, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "the flags of a schema are independent"
+)]
 pub struct Structural {
     /// `type`; absent with `int_or_string` or `preserve_unknown_fields`.
     pub kind: Option<Type>,
@@ -273,13 +277,15 @@ impl Structural {
     }
 
     fn collect<'a>(&'a self, path: String, found: &mut Vec<(String, &'a Self)>) {
-        found.push((path.clone(), self));
+        let index = found.len();
+        found.push((path, self));
         for (step, child) in self.children() {
+            let here = &found[index].0;
             let below = match step {
-                Step::Field(name) if path.is_empty() => name.to_owned(),
-                Step::Field(name) => format!("{path}.{name}"),
-                Step::Value => format!("{path}{{}}"),
-                Step::Item => format!("{path}[]"),
+                Step::Field(name) if here.is_empty() => name.to_owned(),
+                Step::Field(name) => format!("{here}.{name}"),
+                Step::Value => format!("{here}{{}}"),
+                Step::Item => format!("{here}[]"),
             };
             child.collect(below, found);
         }

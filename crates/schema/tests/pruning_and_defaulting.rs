@@ -1,5 +1,7 @@
 //! What is dropped from objects, and what is filled in.
 
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
 use capstan_base::field::Path;
 use capstan_schema::{
     Level, Schema, Structural, default,

@@ -1,5 +1,7 @@
 //! Rules on objects, and which definitions are refused.
 
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
 use capstan_base::field::Path;
 use capstan_schema::{Schema, Structural, validate_selectable_fields, validate_structural};
 use serde_json::{Value, json};

@@ -1,5 +1,7 @@
 //! What kube-apiserver says about values that their schema does not accept.
 
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
 use capstan_base::field::Path;
 use capstan_schema::{Structural, format::Format, validate, validate_list_types, validate_update};
 use serde_json::{Value, json};

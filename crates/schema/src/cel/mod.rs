@@ -226,7 +226,7 @@ struct Ratchet<'a> {
     above: Option<Correlated<'a>>,
 }
 
-impl<'a> Ratchet<'a> {
+impl Ratchet<'_> {
     fn is_unchanged(self) -> bool {
         self.here.or(self.above).is_some_and(Correlated::is_unchanged)
     }

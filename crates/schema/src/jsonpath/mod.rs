@@ -1,4 +1,4 @@
-//! JSONPath as kubectl speaks it: printer columns, selectable fields, scale paths.
+//! `JSONPath` as kubectl speaks it: printer columns, selectable fields, scale paths.
 //! Source: client-go `util/jsonpath`.
 
 mod column;
@@ -108,11 +108,13 @@ impl JsonPath {
 
     /// The names of the path, if it is nothing but fields: what a scale path or a selectable field must be.
     pub fn field_names(&self) -> Option<Vec<&str>> {
-        let name = |segment| match segment {
-            &Segment::Field(ref name) => Some(name.as_str()),
-            _ => None,
-        };
-        self.segments.iter().map(name).collect()
+        self.segments
+            .iter()
+            .map(|segment| match segment {
+                Segment::Field(name) => Some(name.as_str()),
+                _ => None,
+            })
+            .collect()
     }
 
     /// Sets the value at the path, making the objects on the way; only for paths that are nothing but fields.
@@ -223,6 +225,7 @@ impl Operand {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! The grammar of kubectl's JSONPath dialect.
+//! The grammar of kubectl's `JSONPath` dialect.
 
 use serde_json::Value;
 

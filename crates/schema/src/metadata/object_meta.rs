@@ -1,10 +1,10 @@
-//! ObjectMeta as Go decodes and writes it.
+//! `ObjectMeta` as Go decodes and writes it.
 
 use serde_json::{Map, Value};
 
 use super::Malformed;
 
-/// The type of a field of ObjectMeta, or of what is in it.
+/// The type of a field of `ObjectMeta`, or of what is in it.
 #[derive(Clone, Copy)]
 enum Shape {
     Text,

@@ -16,7 +16,7 @@ pub struct Correlated<'a> {
     pub schema: &'a Structural,
 }
 
-impl<'a> Correlated<'a> {
+impl Correlated<'_> {
     /// The field `name` of both, if both have it and the schema specifies it.
     pub fn key(self, name: &str) -> Option<Self> {
         let value = self.value.as_object()?.get(name)?;
