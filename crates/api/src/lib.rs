@@ -4,6 +4,7 @@
 
 pub mod addons;
 pub mod bootstrap;
+pub mod condition;
 pub mod contract;
 pub mod controlplane;
 pub mod core;

@@ -11,4 +11,5 @@ pub use bootstrap::BootstrapConfig;
 pub use control_plane::ControlPlane;
 pub use infrastructure::{InfrastructureCluster, InfrastructureMachine, InfrastructureMachineTemplate};
 pub use value::ContractError;
+pub(crate) use versions::pluralize;
 pub use versions::{Contract, choose_version, contract_of_version, crd_name, plural};

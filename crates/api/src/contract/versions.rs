@@ -15,13 +15,17 @@ keyword! {
 }
 
 /// The resource name of `kind`: lower case, plural.
+pub fn plural(kind: &str) -> String {
+    pluralize(&kind.to_lowercase())
+}
+
+/// The plural of a kind, its letters kept: `MachineSets`, `KubeadmProxies`.
 ///
 /// Source: the suffix rules of github.com/gobuffalo/flect that names of kinds can meet.
-pub fn plural(kind: &str) -> String {
+pub(crate) fn pluralize(kind: &str) -> String {
     let word = kind.to_lowercase();
     let ends = |suffixes: &[&str]| suffixes.iter().any(|it| word.ends_with(it));
     if ends(&[
-        "metadata",
         "data",
         "sheep",
         "series",
@@ -30,7 +34,7 @@ pub fn plural(kind: &str) -> String {
         "equipment",
         "settings",
     ]) {
-        return word;
+        return kind.to_owned();
     }
     for (singular, plural) in [
         ("child", "children"),
@@ -44,20 +48,30 @@ pub fn plural(kind: &str) -> String {
         ("shelf", "shelves"),
         ("life", "lives"),
     ] {
-        if let Some(stem) = word.strip_suffix(singular) {
-            return format!("{stem}{plural}");
+        if word.ends_with(singular) {
+            // What the two words share keeps its letters.
+            let shared = singular
+                .bytes()
+                .zip(plural.bytes())
+                .take_while(|(one, other)| one == other)
+                .count();
+            return format!(
+                "{}{}",
+                &kind[..kind.len() - singular.len() + shared],
+                &plural[shared..]
+            );
         }
     }
-    if let Some(stem) = word.strip_suffix('y') {
-        return match stem.chars().last() {
-            Some('a' | 'e' | 'i' | 'o' | 'u') | None => format!("{word}s"),
-            Some(_) => format!("{stem}ies"),
-        };
+    let consonant_before_y = word
+        .strip_suffix('y')
+        .is_some_and(|stem| !stem.ends_with(['a', 'e', 'i', 'o', 'u']));
+    if consonant_before_y && word.len() > 1 {
+        return format!("{}ies", &kind[..kind.len() - 1]);
     }
     if ends(&["s", "x", "z", "ch", "sh"]) {
-        return format!("{word}es");
+        return format!("{kind}es");
     }
-    format!("{word}s")
+    format!("{kind}s")
 }
 
 /// The name of the CRD of `kind` in `group`.
@@ -132,9 +146,11 @@ mod tests {
             ("Switch", "switches"),
             ("Box", "boxes"),
             ("ProviderMetadata", "providermetadata"),
+            ("ClusterIndex", "clusterindices"),
         ] {
             assert_eq!(plural(kind), expected);
         }
+        assert_eq!(pluralize("GrandChild"), "GrandChildren");
         assert_eq!(crd_name("infra.io", "Policy"), "policies.infra.io");
     }
 
