@@ -1,25 +1,91 @@
 //! The schema of one kind in one version, compiled for pruning, defaulting, validation and merging.
 
-use serde_json::Value;
+use std::{
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
-use crate::resource::definitions;
+use capstan_schema::Structural;
+use serde_json::{Value, json};
+use thiserror::Error;
+
+use super::structure::without_references;
+use crate::resource::{REFERENCE_PREFIX, definitions};
 
 /// A compiled schema.
 #[derive(Debug)]
 pub struct TypeSchema {
-    raw: Value,
+    /// Unlike that of any other schema of the process: keys of caches.
+    id: u64,
+    structural: Structural,
+    source: Source,
+    merge: OnceLock<Arc<capstan_merge::Schema>>,
+}
+
+#[derive(Debug)]
+enum Source {
+    BuiltIn(String),
+    Custom(Arc<Value>),
+}
+
+/// A schema that cannot be compiled.
+#[derive(Debug, Error)]
+#[error("failed to compile schema")]
+pub struct CompileError(#[from] capstan_schema::ParseError);
+
+fn next_id() -> u64 {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    LAST.fetch_add(1, Ordering::Relaxed)
 }
 
 impl TypeSchema {
-    /// The schema of a built-in kind.
+    /// The schema of a built-in kind, from its definition.
     pub fn built_in(definition: &str) -> Self {
-        Self {
-            raw: definitions().get(definition).cloned().unwrap_or_default(),
-        }
+        let structural = Structural::parse(&without_references(definition))
+            .expect("invariant: the compiled-in definitions are structural");
+        Self { id: next_id(), structural, source: Source::BuiltIn(definition.to_owned()), merge: OnceLock::new() }
     }
 
-    /// The schema as JSON.
-    pub fn raw(&self) -> &Value {
-        &self.raw
+    /// The schema of a version of a custom resource.
+    ///
+    /// # Errors
+    /// If it is not structural.
+    pub fn custom(schema: Arc<Value>) -> Result<Self, CompileError> {
+        let structural = Structural::parse(&schema)?;
+        Ok(Self { id: next_id(), structural, source: Source::Custom(schema), merge: OnceLock::new() })
+    }
+
+    /// A number that no other schema of the process has.
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// For pruning, defaulting and validation.
+    pub fn structural(&self) -> &Structural {
+        &self.structural
+    }
+
+    /// Whether it describes a built-in kind.
+    pub fn is_built_in(&self) -> bool {
+        matches!(self.source, Source::BuiltIn(_))
+    }
+
+    /// For merging and ownership. A schema that the merge compiler refuses is deduced from the values.
+    pub fn merge(&self) -> &Arc<capstan_merge::Schema> {
+        self.merge.get_or_init(|| {
+            let compiled = match &self.source {
+                Source::BuiltIn(name) => {
+                    let root = json!({ "$ref": format!("{REFERENCE_PREFIX}{name}") });
+                    capstan_merge::Schema::for_object(&root, &|name| definitions().get(name))
+                }
+                Source::Custom(schema) => capstan_merge::Schema::for_object(schema, &|_| None),
+            };
+            compiled.unwrap_or_else(|error| {
+                tracing::warn!(%error, "merge schema is deduced");
+                capstan_merge::Schema::deduced()
+            })
+        })
     }
 }

@@ -137,7 +137,11 @@ impl<'a> MetaMut<'a> {
         if !object.is_object() {
             *object = json!({});
         }
-        let metadata = &mut object["metadata"];
+        Self::of_metadata(&mut object["metadata"])
+    }
+
+    /// The same, of the value of `metadata` itself.
+    pub fn of_metadata(metadata: &'a mut Value) -> Self {
         if !metadata.is_object() {
             *metadata = json!({});
         }
@@ -150,6 +154,11 @@ impl<'a> MetaMut<'a> {
     /// Sets a field.
     pub fn set(&mut self, field: &str, value: impl Into<Value>) {
         self.0.insert(field.to_owned(), value.into());
+    }
+
+    /// Whether a field is not there.
+    pub fn is_absent(&self, field: &str) -> bool {
+        !self.0.contains_key(field)
     }
 
     /// Removes a field and returns it.
