@@ -4,10 +4,6 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use capstan_merge::managed::{ConversionError, Versions};
-use capstan_schema::{
-    Level,
-    metadata::{Malformed, coerce},
-};
 use capstan_store::Record;
 use serde_json::{Map, Value, json};
 
@@ -112,11 +108,7 @@ fn refresh(object: &mut Value, schema: &TypeSchema) {
     if schema.is_built_in() {
         return;
     }
-    let structural = schema.structural();
-    // With `Drop` there is nothing to report.
-    let _ = coerce(object, structural, Level::Resource, Malformed::Drop);
-    capstan_schema::prune(object, structural, Level::Resource);
-    capstan_schema::default(object, structural);
+    schema.schema().revive(object);
 }
 
 /// The canonical JSON of an object.

@@ -2,10 +2,7 @@
 //! Source: apiextensions-apiserver `customresource_handler.go`, apiserver `pkg/endpoints/handlers/create.go`.
 
 use capstan_base::field::Kind;
-use capstan_schema::{
-    Level, decode::strict_messages,
-    metadata::{Malformed, coerce},
-};
+use capstan_schema::decode::strict_messages;
 use serde_json::{Value, json};
 
 use super::{Body, TypeSchema, convert::Codec};
@@ -72,21 +69,18 @@ impl Codec<'_> {
 
     /// Brings an object into the form of its schema. Returns the paths of the unknown fields that were dropped.
     pub(crate) fn normalize(&self, version: &Version, schema: &TypeSchema, value: &mut Value) -> Result<Vec<String>> {
-        let structural = schema.structural();
         let is_reset = value["metadata"]["managedFields"] == json!([]);
-        let mut unknown = coerce(value, structural, Level::Resource, Malformed::Reject)
-            .map_err(|error| self.unusable(version, &error.to_string()))?;
+        if schema.is_built_in() {
+            drop_nulls(value);
+        }
+        let unknown =
+            schema.schema().admit(value).map_err(|error| self.unusable(version, &error.to_string()))?;
         if !value["metadata"].is_object() {
             value["metadata"] = json!({});
         }
         if is_reset {
             value["metadata"]["managedFields"] = json!([]);
         }
-        if schema.is_built_in() {
-            drop_nulls(value);
-        }
-        unknown.extend(capstan_schema::prune(value, structural, Level::Resource));
-        capstan_schema::default(value, structural);
         if schema.is_built_in() {
             self.check_types(version, schema, value)?;
         }

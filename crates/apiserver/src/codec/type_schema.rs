@@ -1,13 +1,11 @@
 //! The schema of one kind in one version, compiled for pruning, defaulting, validation and merging.
 
-use std::{
-    sync::{
-        Arc, OnceLock,
-        atomic::{AtomicU64, Ordering},
-    },
+use std::sync::{
+    Arc, OnceLock,
+    atomic::{AtomicU64, Ordering},
 };
 
-use capstan_schema::Structural;
+use capstan_schema::{Schema, Structural};
 use serde_json::{Value, json};
 use thiserror::Error;
 
@@ -19,7 +17,7 @@ use crate::resource::{REFERENCE_PREFIX, definitions};
 pub struct TypeSchema {
     /// Unlike that of any other schema of the process: keys of caches.
     id: u64,
-    structural: Structural,
+    schema: Schema,
     source: Source,
     merge: OnceLock<Arc<capstan_merge::Schema>>,
 }
@@ -43,18 +41,18 @@ fn next_id() -> u64 {
 impl TypeSchema {
     /// The schema of a built-in kind, from its definition.
     pub fn built_in(definition: &str) -> Self {
-        let structural = Structural::parse(&without_references(definition))
+        let schema = Schema::new(&without_references(definition))
             .expect("invariant: the compiled-in definitions are structural");
-        Self { id: next_id(), structural, source: Source::BuiltIn(definition.to_owned()), merge: OnceLock::new() }
+        Self { id: next_id(), schema, source: Source::BuiltIn(definition.to_owned()), merge: OnceLock::new() }
     }
 
     /// The schema of a version of a custom resource.
     ///
     /// # Errors
     /// If it is not structural.
-    pub fn custom(schema: Arc<Value>) -> Result<Self, CompileError> {
-        let structural = Structural::parse(&schema)?;
-        Ok(Self { id: next_id(), structural, source: Source::Custom(schema), merge: OnceLock::new() })
+    pub fn custom(published: Arc<Value>) -> Result<Self, CompileError> {
+        let schema = Schema::new(&published)?;
+        Ok(Self { id: next_id(), schema, source: Source::Custom(published), merge: OnceLock::new() })
     }
 
     /// A number that no other schema of the process has.
@@ -63,8 +61,13 @@ impl TypeSchema {
     }
 
     /// For pruning, defaulting and validation.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// The tree of the schema.
     pub fn structural(&self) -> &Structural {
-        &self.structural
+        self.schema.structural()
     }
 
     /// Whether it describes a built-in kind.

@@ -77,7 +77,11 @@ impl Registry {
         self.judge(request, Operation::Delete, Some(&stored), None, &mut warnings)?;
         MetaMut::of(&mut stored).remove("resourceVersion");
         let before = encode(&stored);
-        let finalizers = finalizers_after(&stored, options.propagation);
+        let mut finalizers = finalizers_after(&stored, options.propagation);
+        if crate::crd::is_definitions(resource) && Meta::of(&stored).deletion_timestamp().is_none() {
+            // The objects of a definition go before it does.
+            finalizers.push(crate::crd::CLEANUP_FINALIZER.to_owned());
+        }
         let waits = !finalizers.is_empty() || kinds::has_content(resource, &stored);
         if waits {
             let finalizers: Vec<&str> = finalizers.iter().map(String::as_str).collect();

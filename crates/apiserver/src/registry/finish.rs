@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use capstan_base::{Timestamp, field::Path};
+use capstan_base::Timestamp;
 use capstan_merge::{
     PathElement, Set,
     managed::{self, Operation as ManagedOperation},
@@ -13,7 +13,7 @@ use super::{Part, Registry, Request, Target, kinds};
 use crate::{
     codec::Codec,
     object::{Meta, validate},
-    resource::{GroupVersionKind, GroupVersionResource, Resource},
+    resource::{GroupVersionKind, GroupVersionResource, Resource, Version},
     seams::{AdmissionRequest, Denied, Operation},
     wire::status::{ApiError, Result},
 };
@@ -112,7 +112,7 @@ impl Registry {
         let resource = &request.target.resource;
         let mut errors = validate::create(resource, stored);
         if let Some(version) = self.codec(resource).storage_version() {
-            errors.extend(version.schema.compiled().validate(stored, None, warnings));
+            errors.extend(schema_errors(version, Part::Main, stored, None, warnings));
         }
         errors.extend(kinds::validate(resource, stored, None));
         errors.extend(self.validate_definition(resource, stored, None));
@@ -131,7 +131,7 @@ impl Registry {
         let resource = &request.target.resource;
         let mut errors = validate::update(stored, old);
         if let Some(version) = self.codec(resource).storage_version() {
-            errors.extend(version.schema.compiled().validate(stored, Some(old), warnings));
+            errors.extend(schema_errors(version, request.target.part, stored, Some(old), warnings));
         }
         errors.extend(kinds::validate(resource, stored, Some(old)));
         errors.extend(self.validate_definition(resource, stored, Some(old)));
@@ -217,24 +217,20 @@ fn reset_fields(target: &Target) -> BTreeMap<String, Set> {
     fields
 }
 
-impl crate::codec::TypeSchema {
-    /// What the schema finds wrong with `object`, which replaces `old`.
-    fn validate(
-        &self,
-        object: &Value,
-        old: Option<&Value>,
-        _warnings: &mut Vec<String>,
-    ) -> Vec<capstan_base::field::Error> {
-        let path = Path::root();
-        let structural = self.structural();
-        let mut errors = match old {
-            Some(old) => capstan_schema::validate_update(object, old, structural, &path),
-            None => capstan_schema::validate(object, structural, &path),
-        };
-        let lists = || capstan_schema::validate_list_types(object, structural, &path);
-        if errors.is_empty() && !self.is_built_in() {
-            errors.extend(lists());
-        }
-        errors
-    }
+/// What the schema finds wrong with `object`, which replaces `old`.
+fn schema_errors(
+    version: &Version,
+    part: Part,
+    object: &Value,
+    old: Option<&Value>,
+    warnings: &mut Vec<String>,
+) -> Vec<capstan_base::field::Error> {
+    let schema = version.schema.compiled().schema();
+    let report = match old {
+        None => schema.validate(object),
+        Some(old) if part == Part::Status => schema.validate_status_update(object, old),
+        Some(old) => schema.validate_update(object, old),
+    };
+    warnings.extend(report.warnings);
+    report.errors
 }

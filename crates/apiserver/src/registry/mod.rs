@@ -26,6 +26,7 @@ use serde_json::Value;
 pub use delete::Deleted;
 pub use list::Page;
 pub use patch::PatchFormat;
+pub(crate) use patch::taken;
 pub use watch::{Event, EventKind, Watch};
 
 use crate::{
@@ -224,6 +225,10 @@ impl Registry {
     /// The resource table of this moment.
     pub fn resources(&self) -> Arc<ResourceTable> {
         self.resources.load_full()
+    }
+
+    pub(crate) fn definitions(&self) -> &tokio::sync::Mutex<()> {
+        &self.definitions
     }
 
     pub(crate) fn change_resources(&self, change: impl Fn(&ResourceTable) -> ResourceTable) {

@@ -197,7 +197,7 @@ fn patched(target: &Target, format: PatchFormat, object: &Value, patch: &Value) 
         PatchFormat::Json => json_patch::apply(object, patch),
         PatchFormat::Merge | PatchFormat::Apply => merge_patch::apply(object, patch),
         PatchFormat::StrategicMerge => {
-            strategic::apply(object, patch, target.version().schema.compiled().merge())
+            strategic::apply(target.version().schema.compiled().merge(), object, patch)
         }
     };
     outcome.map_err(|error| match error {

@@ -138,6 +138,11 @@ impl Watch {
         &self.target
     }
 
+    /// The current time.
+    pub fn now(&self) -> capstan_base::Timestamp {
+        self.registry.now()
+    }
+
     /// The next events, at least one; nothing when the watch is over.
     pub async fn next(&mut self) -> Option<Vec<Event>> {
         loop {

@@ -75,7 +75,7 @@ pub struct ScalePaths {
 }
 
 /// One printer column of a version.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Column {
     /// The heading, in the case that is sent.
     pub name: String,
@@ -92,10 +92,10 @@ pub struct Column {
 }
 
 /// Where a printer column's value comes from.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub enum Cell {
-    /// A Kubernetes JSON path such as `.status.phase`.
-    Path(String),
+    /// A JSON path such as `.status.phase`.
+    Path(capstan_schema::jsonpath::Column),
     /// A value that a function of the table module computes.
     Computed(fn(&Value, jiff::Timestamp) -> Value),
 }

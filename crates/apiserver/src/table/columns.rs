@@ -2,16 +2,17 @@
 //! Source: kubernetes `pkg/printers/internalversion/printers.go`.
 
 use capstan_base::Timestamp;
+use capstan_schema::jsonpath;
 use serde_json::{Value, json};
 
-use super::age::age;
 use crate::resource::{Cell, Column};
 
 type Compute = fn(&Value, Timestamp) -> Value;
 
 /// The columns after `Name` of a built-in resource.
 pub fn built_in_columns(group: &str, plural: &str) -> Vec<Column> {
-    let path = |name: &str, path: &str| column(name, "string", 0, Cell::Path(path.to_owned()));
+    let path = |name: &str, path: &str| column(name, "string", 0, text_at(path));
+    let wide_path = |name: &str, path: &str| column(name, "string", 1, text_at(path));
     let text = |name: &str, compute: Compute| column(name, "string", 0, Cell::Computed(compute));
     let wide = |name: &str, compute: Compute| column(name, "string", 1, Cell::Computed(compute));
     let number = |name: &str, compute: Compute| column(name, "integer", 0, Cell::Computed(compute));
@@ -34,32 +35,17 @@ pub fn built_in_columns(group: &str, plural: &str) -> Vec<Column> {
             path("Version", ".status.nodeInfo.kubeletVersion"),
             wide("Internal-IP", |node, _| node_address(node, "InternalIP")),
             wide("External-IP", |node, _| node_address(node, "ExternalIP")),
-            column(
-                "OS-Image",
-                "string",
-                1,
-                Cell::Path(".status.nodeInfo.osImage".to_owned()),
-            ),
-            column(
-                "Kernel-Version",
-                "string",
-                1,
-                Cell::Path(".status.nodeInfo.kernelVersion".to_owned()),
-            ),
-            column(
-                "Container-Runtime",
-                "string",
-                1,
-                Cell::Path(".status.nodeInfo.containerRuntimeVersion".to_owned()),
-            ),
+            wide_path("OS-Image", ".status.nodeInfo.osImage"),
+            wide_path("Kernel-Version", ".status.nodeInfo.kernelVersion"),
+            wide_path("Container-Runtime", ".status.nodeInfo.containerRuntimeVersion"),
         ],
         ("", "pods") => vec![
             text("Ready", pod_ready),
             text("Status", pod_status),
             text("Restarts", pod_restarts),
             age(),
-            column("IP", "string", 1, Cell::Path(".status.podIP".to_owned())),
-            column("Node", "string", 1, Cell::Path(".spec.nodeName".to_owned())),
+            wide_path("IP", ".status.podIP"),
+            wide_path("Node", ".spec.nodeName"),
         ],
         ("", "services") => vec![
             path("Type", ".spec.type"),
@@ -208,6 +194,22 @@ fn column(name: &str, kind: &str, priority: i32, cell: Cell) -> Column {
     }
 }
 
+fn text_at(path: &str) -> Cell {
+    Cell::Path(jsonpath_column(jsonpath::ColumnType::String, path))
+}
+
+fn jsonpath_column(kind: jsonpath::ColumnType, path: &str) -> jsonpath::Column {
+    jsonpath::Column::new(kind, path).expect("invariant: the paths of built-in columns parse")
+}
+
+/// How long ago a time (RFC 3339) was.
+fn age(since: &str, now: Timestamp) -> String {
+    match since.parse::<Timestamp>() {
+        Ok(since) => jsonpath::human_duration(now.as_second() - since.as_second()),
+        Err(_) => "<unknown>".to_owned(),
+    }
+}
+
 fn event_columns(about: &'static str, message: &str, source: &str, component: &str) -> Vec<Column> {
     let object: Compute = match about {
         "regarding" => |event, _| json!(object_name(&event["regarding"])),
@@ -220,13 +222,13 @@ fn event_columns(about: &'static str, message: &str, source: &str, component: &s
     };
     vec![
         column("Last Seen", "string", 0, Cell::Computed(last_seen)),
-        column("Type", "string", 0, Cell::Path(".type".to_owned())),
-        column("Reason", "string", 0, Cell::Path(".reason".to_owned())),
+        column("Type", "string", 0, text_at(".type")),
+        column("Reason", "string", 0, text_at(".reason")),
         column("Object", "string", 0, Cell::Computed(object)),
-        column("Source", "string", 1, Cell::Path(source)),
-        column("Message", "string", 0, Cell::Path(format!(".{message}"))),
+        column("Source", "string", 1, text_at(&source)),
+        column("Message", "string", 0, text_at(&format!(".{message}"))),
         column("Count", "integer", 1, Cell::Computed(event_count)),
-        column("Name", "string", 1, Cell::Path(".metadata.name".to_owned())),
+        column("Name", "string", 1, text_at(".metadata.name")),
     ]
 }
 

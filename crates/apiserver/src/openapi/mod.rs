@@ -1,0 +1,123 @@
+//! OpenAPI documents: version 3 per group version, and version 2 whole. Made from the resource table on request.
+//! Source: kube-openapi `pkg/handler3`, apiextensions-apiserver `pkg/controller/openapi/builder`.
+
+mod document;
+
+use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    codec::encode,
+    discovery::hash,
+    http::{ResponseBody, empty_body, json_response},
+    server::Shared,
+    wire::{
+        query::Query,
+        status::{ApiError, Result},
+    },
+};
+
+/// Answers a request under `/openapi`.
+pub(crate) fn answer(
+    server: &Shared,
+    path: &str,
+    query: &Query,
+    headers: &HeaderMap,
+) -> Result<Response<ResponseBody>> {
+    let table = server.registry.resources();
+    let segments: Vec<&str> = path.trim_matches('/').split('/').collect();
+    match segments.as_slice() {
+        ["openapi", "v3"] => {
+            let mut paths = Map::new();
+            for (group, versions) in table.groups() {
+                for version in versions {
+                    let root = root(&group, &version);
+                    let hash = hash(&encode(&document::v3(&table, &group, &version)));
+                    let url = format!("/openapi/v3/{root}?hash={hash}");
+                    paths.insert(root, json!({ "serverRelativeURL": url }));
+                }
+            }
+            Ok(json_response(StatusCode::OK, encode(&json!({ "paths": paths }))))
+        }
+        ["openapi", "v3", "api", version] => v3(server, "", version, query, headers),
+        ["openapi", "v3", "apis", group, version] => v3(server, group, version, query, headers),
+        ["openapi", "v2"] => Ok(cached(headers, encode(&document::v2(&table)))),
+        _ => Err(ApiError::unknown_path()),
+    }
+}
+
+fn root(group: &str, version: &str) -> String {
+    if group.is_empty() { format!("api/{version}") } else { format!("apis/{group}/{version}") }
+}
+
+fn v3(server: &Shared, group: &str, version: &str, query: &Query, headers: &HeaderMap) -> Result<Response<ResponseBody>> {
+    let table = server.registry.resources();
+    if table.in_version(group, version).next().is_none() {
+        return Err(ApiError::unknown_path());
+    }
+    let bytes = encode(&document::v3(&table, group, version));
+    let asked = query.get("hash");
+    let current = hash(&bytes);
+    if asked.is_some_and(|asked| asked != current) {
+        let mut response = Response::new(empty_body());
+        *response.status_mut() = StatusCode::MOVED_PERMANENTLY;
+        let location = format!("/openapi/v3/{}?hash={current}", root(group, version));
+        if let Ok(value) = HeaderValue::from_str(&location) {
+            response.headers_mut().insert(header::LOCATION, value);
+        }
+        return Ok(response);
+    }
+    let mut response = cached(headers, bytes);
+    if asked.is_some() {
+        // The URL names the content, so it never changes.
+        let immutable = HeaderValue::from_static("public, immutable, max-age=31536000");
+        response.headers_mut().insert(header::CACHE_CONTROL, immutable);
+    }
+    Ok(response)
+}
+
+fn cached(headers: &HeaderMap, bytes: bytes::Bytes) -> Response<ResponseBody> {
+    let tag = format!("\"{}\"", hash(&bytes));
+    if headers.get(header::IF_NONE_MATCH).is_some_and(|value| value.as_bytes() == tag.as_bytes()) {
+        let mut response = Response::new(empty_body());
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+        return response;
+    }
+    let mut response = json_response(StatusCode::OK, bytes);
+    if let Ok(tag) = HeaderValue::from_str(&tag) {
+        response.headers_mut().insert(header::ETAG, tag);
+    }
+    response.headers_mut().insert(header::VARY, HeaderValue::from_static("Accept"));
+    response
+}
+
+/// The name of a custom kind's schema: the group with its parts reversed, version, kind.
+fn schema_name(group: &str, version: &str, kind: &str) -> String {
+    let reversed: Vec<&str> = group.split('.').rev().collect();
+    format!("{}.{version}.{kind}", reversed.join("."))
+}
+
+/// `schema` as a whole object: with apiVersion, kind and metadata, and marked with its kind.
+fn as_object(schema: &Value, group: &str, version: &str, kind: &str) -> Value {
+    let mut object = schema.clone();
+    if !object["properties"].is_object() {
+        object["properties"] = json!({});
+    }
+    let properties = &mut object["properties"];
+    properties["apiVersion"] = json!({
+        "type": "string",
+        "description": "APIVersion defines the versioned schema of this representation of an object.",
+    });
+    properties["kind"] = json!({
+        "type": "string",
+        "description": "Kind is a string value representing the REST resource this object represents.",
+    });
+    properties["metadata"] = json!({
+        "description": "Standard object's metadata.",
+        "allOf": [{ "$ref": format!("{}{META}ObjectMeta", crate::resource::REFERENCE_PREFIX) }],
+    });
+    object["x-kubernetes-group-version-kind"] = json!([{ "group": group, "version": version, "kind": kind }]);
+    object
+}
+
+const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.";
