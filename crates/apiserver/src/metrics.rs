@@ -57,7 +57,10 @@ impl Metrics {
     /// Counts an answered request.
     pub(crate) fn count(&self, info: &RequestInfo, query: &Query, code: StatusCode) {
         // Paths of no resource that exists would let clients make labels up.
-        let path = info.resource.as_ref().filter(|_| code != StatusCode::NOT_FOUND || !info.verb.is_empty());
+        let path = info
+            .resource
+            .as_ref()
+            .filter(|_| code != StatusCode::NOT_FOUND || !info.verb.is_empty());
         let Some(path) = path else { return };
         let labels = Labels {
             verb: verb_label(info.verb),
@@ -76,7 +79,10 @@ impl Metrics {
     pub(crate) fn long_running(&self, path: &ResourcePath) -> Running {
         let key = (path.group.clone(), path.version.clone(), path.resource.clone());
         *self.running.lock().entry(key.clone()).or_insert(0) += 1;
-        Running { all: Arc::clone(&self.running), key }
+        Running {
+            all: Arc::clone(&self.running),
+            key,
+        }
     }
 
     /// All metrics of the server and its store.
@@ -88,10 +94,22 @@ impl Metrics {
     }
 
     fn write(&self, text: &mut String, registry: &Registry) -> std::fmt::Result {
-        writeln!(text, "# HELP apiserver_request_total Counter of apiserver requests.")?;
+        writeln!(
+            text,
+            "# HELP apiserver_request_total Counter of apiserver requests."
+        )?;
         writeln!(text, "# TYPE apiserver_request_total counter")?;
         for (labels, count) in self.requests.lock().iter() {
-            let Labels { verb, group, version, resource, subresource, scope, code, dry_run } = labels;
+            let Labels {
+                verb,
+                group,
+                version,
+                resource,
+                subresource,
+                scope,
+                code,
+                dry_run,
+            } = labels;
             writeln!(
                 text,
                 "apiserver_request_total{{code=\"{code}\",component=\"apiserver\",dry_run=\"{dry_run}\",\
@@ -99,7 +117,10 @@ impl Metrics {
                  verb=\"{verb}\",version={version:?}}} {count}"
             )?;
         }
-        writeln!(text, "# HELP apiserver_longrunning_requests Gauge of all active long-running requests.")?;
+        writeln!(
+            text,
+            "# HELP apiserver_longrunning_requests Gauge of all active long-running requests."
+        )?;
         writeln!(text, "# TYPE apiserver_longrunning_requests gauge")?;
         for ((group, version, resource), count) in self.running.lock().iter() {
             writeln!(
@@ -110,17 +131,45 @@ impl Metrics {
         }
         let store = registry.store().metrics();
         for (name, kind, help, value) in [
-            ("puts_total", "counter", "Objects created or changed since the start.", store.puts_total),
-            ("removals_total", "counter", "Objects removed since the start.", store.removals_total),
-            ("commits_total", "counter", "Durable transactions since the start.", store.commits_total),
-            ("log_bytes_total", "counter", "Bytes handed to the log since the start.", store.log_bytes_total),
-            ("revision", "gauge", "The revision of the last write.", store.revision),
+            (
+                "puts_total",
+                "counter",
+                "Objects created or changed since the start.",
+                store.puts_total,
+            ),
+            (
+                "removals_total",
+                "counter",
+                "Objects removed since the start.",
+                store.removals_total,
+            ),
+            (
+                "commits_total",
+                "counter",
+                "Durable transactions since the start.",
+                store.commits_total,
+            ),
+            (
+                "log_bytes_total",
+                "counter",
+                "Bytes handed to the log since the start.",
+                store.log_bytes_total,
+            ),
+            (
+                "revision",
+                "gauge",
+                "The revision of the last write.",
+                store.revision,
+            ),
         ] {
             writeln!(text, "# HELP capstan_store_{name} {help}")?;
             writeln!(text, "# TYPE capstan_store_{name} {kind}")?;
             writeln!(text, "capstan_store_{name} {value}")?;
         }
-        writeln!(text, "# HELP apiserver_storage_objects Number of stored objects by resource.")?;
+        writeln!(
+            text,
+            "# HELP apiserver_storage_objects Number of stored objects by resource."
+        )?;
         writeln!(text, "# TYPE apiserver_storage_objects gauge")?;
         for (resource, count) in &store.objects {
             writeln!(text, "apiserver_storage_objects{{resource={resource:?}}} {count}")?;

@@ -47,11 +47,16 @@ pub(crate) fn upgrade(
     let query = Query::parse(request.uri().query().unwrap_or_default());
     let info = RequestInfo::parse(request.method(), request.uri().path(), &query);
     let path = info.resource.as_ref()?;
-    if (path.resource.as_str(), path.subresource.as_str()) != ("pods", "portforward") || !path.group.is_empty() {
+    if (path.resource.as_str(), path.subresource.as_str()) != ("pods", "portforward")
+        || !path.group.is_empty()
+    {
         return None;
     }
     let attributes = Attributes::of(&info);
-    let outcome = match server.authorizer.authorize(&server.registry, identity, &attributes) {
+    let outcome = match server
+        .authorizer
+        .authorize(&server.registry, identity, &attributes)
+    {
         Decision::Allow => begin(server, request, path, &query),
         Decision::NoOpinion => Err(attributes.forbidden(identity)),
     };
@@ -69,7 +74,11 @@ fn begin(
     let target = Target::stored(pods, &path.namespace, &path.name).ok_or_else(ApiError::unknown_path)?;
     server.registry.get(&target)?;
     let forward = server.registry.seams().port_forward.clone().ok_or_else(|| {
-        ApiError::new(StatusCode::NOT_IMPLEMENTED, "", "pods of this server cannot be reached by port forwarding")
+        ApiError::new(
+            StatusCode::NOT_IMPLEMENTED,
+            "",
+            "pods of this server cannot be reached by port forwarding",
+        )
     })?;
     let ports = ports(query)?;
     let headers = request.headers();
@@ -80,11 +89,17 @@ fn begin(
     let key = key.ok_or_else(|| ApiError::bad_request("port forwarding needs an upgrade to websocket"))?;
     let accept = derive_accept_key(key.as_bytes());
     let protocol = protocol(headers).ok_or_else(|| {
-        ApiError::bad_request(format!("none of the offered subprotocols is spoken: {}", PROTOCOLS.join(", ")))
+        ApiError::bad_request(format!(
+            "none of the offered subprotocols is spoken: {}",
+            PROTOCOLS.join(", ")
+        ))
     })?;
-    let streams: Vec<_> = ports.iter().map(|port| forward.open(&path.namespace, &path.name, *port)).collect();
+    let streams: Vec<_> = ports
+        .iter()
+        .map(|port| forward.open(&path.namespace, &path.name, *port))
+        .collect();
     let upgrade = hyper::upgrade::on(&mut *request);
-    let mut shutdown = server.shutdown();
+    let shutdown = server.shutdown();
     tokio::spawn(async move {
         let upgraded = match upgrade.await {
             Ok(upgraded) => upgraded,
@@ -97,7 +112,7 @@ fn begin(
         tokio::select! {
             biased;
             () = relay(socket, &ports, streams) => {}
-            _ = shutdown.wait_for(|down| *down) => {}
+            () = shutdown => {}
         }
     });
     let mut response = Response::new(empty_body());
@@ -119,7 +134,9 @@ fn text<'a>(headers: &'a HeaderMap, name: &header::HeaderName) -> Option<&'a str
 /// The first spoken subprotocol among those that the client offers.
 fn protocol(headers: &HeaderMap) -> Option<&'static str> {
     let offered = text(headers, &header::SEC_WEBSOCKET_PROTOCOL)?;
-    PROTOCOLS.into_iter().find(|spoken| offered.split(',').any(|it| it.trim() == *spoken))
+    PROTOCOLS
+        .into_iter()
+        .find(|spoken| offered.split(',').any(|it| it.trim() == *spoken))
 }
 
 fn ports(query: &Query) -> Result<Vec<u16>> {
@@ -210,7 +227,9 @@ async fn deliver(writers: &mut [Option<WriteHalf<Box<dyn Duplex>>>], mut bytes: 
         return;
     }
     let channel = usize::from(bytes.split_to(1)[0]);
-    let Some(slot) = writers.get_mut(channel / 2).filter(|_| channel.is_multiple_of(2)) else { return };
+    let Some(slot) = writers.get_mut(channel / 2).filter(|_| channel.is_multiple_of(2)) else {
+        return;
+    };
     if let Some(writer) = slot
         && writer.write_all(&bytes).await.is_err()
     {

@@ -34,7 +34,10 @@ pub struct VersionInfo {
 impl Default for VersionInfo {
     fn default() -> Self {
         let build = format!("capstan-{}", env!("CARGO_PKG_VERSION"));
-        Self { kubernetes: "v1.34.0".to_owned(), build }
+        Self {
+            kubernetes: "v1.34.0".to_owned(),
+            build,
+        }
     }
 }
 
@@ -59,7 +62,9 @@ pub(crate) struct Shared {
 
 impl std::fmt::Debug for Shared {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Shared").field("registry", &self.registry).finish_non_exhaustive()
+        f.debug_struct("Shared")
+            .field("registry", &self.registry)
+            .finish_non_exhaustive()
     }
 }
 
@@ -88,7 +93,9 @@ pub struct Builder {
 
 impl std::fmt::Debug for Builder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Builder").field("version", &self.version).finish_non_exhaustive()
+        f.debug_struct("Builder")
+            .field("version", &self.version)
+            .finish_non_exhaustive()
     }
 }
 
@@ -170,7 +177,10 @@ impl Builder {
             shutdown,
         });
         let loops = Loops(loops::start(&registry));
-        Ok(Server { shared, _loops: Arc::new(loops) })
+        Ok(Server {
+            shared,
+            _loops: Arc::new(loops),
+        })
     }
 }
 
@@ -224,9 +234,13 @@ impl Server {
 }
 
 impl Shared {
-    /// Becomes true when the server shuts down.
-    pub(crate) fn shutdown(&self) -> watch::Receiver<bool> {
-        self.shutdown.subscribe()
+    /// Ends when the server shuts down.
+    pub(crate) fn shutdown(&self) -> impl Future<Output = ()> + Send + Unpin + use<> {
+        let mut signal = self.shutdown.subscribe();
+        Box::pin(async move {
+            // An error means that the server is gone altogether.
+            let _ = signal.wait_for(|down| *down).await;
+        })
     }
 
     /// Named checks and whether they pass.

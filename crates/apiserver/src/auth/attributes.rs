@@ -3,10 +3,7 @@
 use serde_json::Value;
 
 use super::Identity;
-use crate::wire::{
-    request::RequestInfo,
-    status::ApiError,
-};
+use crate::wire::{request::RequestInfo, status::ApiError};
 
 /// A request, or a question about one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -33,7 +30,11 @@ impl Attributes {
     /// Of a parsed request line.
     pub fn of(info: &RequestInfo) -> Self {
         match &info.resource {
-            None => Self { verb: info.verb.to_owned(), path: info.path.clone(), ..Self::default() },
+            None => Self {
+                verb: info.verb.to_owned(),
+                path: info.path.clone(),
+                ..Self::default()
+            },
             Some(path) => Self {
                 verb: info.verb.to_owned(),
                 is_resource: true,
@@ -64,7 +65,11 @@ impl Attributes {
             };
         }
         let plain = &spec["nonResourceAttributes"];
-        Self { verb: text(&plain["verb"]), path: text(&plain["path"]), ..Self::default() }
+        Self {
+            verb: text(&plain["verb"]),
+            path: text(&plain["path"]),
+            ..Self::default()
+        }
     }
 
     /// The error for a request that is not allowed.

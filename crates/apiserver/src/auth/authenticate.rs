@@ -19,7 +19,12 @@ pub enum Authentication {
 /// Finds out who a request comes from.
 pub trait Authenticator: Send + Sync + 'static {
     /// `peer` is the user of the TLS client certificate, which the handshake has verified.
-    fn authenticate(&self, registry: &Registry, headers: &HeaderMap, peer: Option<&Identity>) -> Authentication;
+    fn authenticate(
+        &self,
+        registry: &Registry,
+        headers: &HeaderMap,
+        peer: Option<&Identity>,
+    ) -> Authentication;
 }
 
 /// Client certificates, else nobody. Bearer tokens are refused: there is no issuer.

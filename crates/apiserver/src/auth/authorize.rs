@@ -31,7 +31,9 @@ impl Authorizer for DefaultAuthorizer {
             return Decision::Allow;
         }
         let is_public = |path: &str| {
-            PUBLIC.iter().any(|public| path == *public || path.strip_prefix(public).is_some_and(|it| it.starts_with('/')))
+            PUBLIC.iter().any(|public| {
+                path == *public || path.strip_prefix(public).is_some_and(|it| it.starts_with('/'))
+            })
         };
         if !attributes.is_resource && attributes.verb == "get" && is_public(&attributes.path) {
             return Decision::Allow;
@@ -39,6 +41,10 @@ impl Authorizer for DefaultAuthorizer {
         let allowed = rbac::rules_for(registry, identity, &attributes.namespace)
             .iter()
             .any(|rule| rbac::allows(rule, attributes));
-        if allowed { Decision::Allow } else { Decision::NoOpinion }
+        if allowed {
+            Decision::Allow
+        } else {
+            Decision::NoOpinion
+        }
     }
 }

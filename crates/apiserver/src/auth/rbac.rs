@@ -59,7 +59,10 @@ fn everyone_rules(identity: &Identity) -> Vec<Value> {
 
 /// Whether a binding names the identity. Service accounts without a namespace are of the binding's.
 fn binds(binding: &Value, identity: &Identity, namespace: &str) -> bool {
-    let subjects = binding["subjects"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let subjects = binding["subjects"]
+        .as_array()
+        .map(Vec::as_slice)
+        .unwrap_or_default();
     subjects.iter().any(|subject| {
         let name = subject["name"].as_str().unwrap_or_default();
         match subject["kind"].as_str() {
@@ -81,13 +84,24 @@ fn role_rules(snapshot: &Snapshot, reference: &Value, namespace: &str) -> Vec<Va
         Some("Role") => Key::new(ROLES, namespace, name),
         _ => return Vec::new(),
     };
-    let Some(record) = snapshot.get(&key) else { return Vec::new() };
+    let Some(record) = snapshot.get(&key) else {
+        return Vec::new();
+    };
     let role: Value = serde_json::from_slice(&record.value).unwrap_or_default();
     let mut rules: Vec<Value> = role["rules"].as_array().cloned().unwrap_or_default();
-    let selectors = role["aggregationRule"]["clusterRoleSelectors"].as_array().map(Vec::as_slice).unwrap_or_default();
-    for record in snapshot.range(CLUSTER_ROLES, None).filter(|_| !selectors.is_empty()) {
+    let selectors = role["aggregationRule"]["clusterRoleSelectors"]
+        .as_array()
+        .map(Vec::as_slice)
+        .unwrap_or_default();
+    for record in snapshot
+        .range(CLUSTER_ROLES, None)
+        .filter(|_| !selectors.is_empty())
+    {
         let other: Value = serde_json::from_slice(&record.value).unwrap_or_default();
-        if selectors.iter().any(|selector| selects(selector, &other["metadata"]["labels"])) {
+        if selectors
+            .iter()
+            .any(|selector| selects(selector, &other["metadata"]["labels"]))
+        {
             rules.extend(other["rules"].as_array().cloned().unwrap_or_default());
         }
     }
@@ -107,10 +121,15 @@ pub(super) fn allows(rule: &Value, attributes: &Attributes) -> bool {
         return false;
     }
     if !attributes.is_resource {
-        return list("nonResourceURLs").iter().filter_map(Value::as_str).any(|pattern| {
-            pattern == attributes.path
-                || pattern.strip_suffix('*').is_some_and(|prefix| attributes.path.starts_with(prefix))
-        });
+        return list("nonResourceURLs")
+            .iter()
+            .filter_map(Value::as_str)
+            .any(|pattern| {
+                pattern == attributes.path
+                    || pattern
+                        .strip_suffix('*')
+                        .is_some_and(|prefix| attributes.path.starts_with(prefix))
+            });
     }
     let names = list("resourceNames");
     has("apiGroups", &attributes.group)

@@ -17,9 +17,7 @@ impl Shared {
             "selfsubjectreviews" => json!({ "userInfo": user_info(identity) }),
             "selfsubjectaccessreviews" => self.access(identity, &spec),
             "subjectaccessreviews" | "localsubjectaccessreviews" => self.access(&subject(&spec), &spec),
-            "selfsubjectrulesreviews" => {
-                self.rules(identity, spec["namespace"].as_str().unwrap_or_default())
-            }
+            "selfsubjectrulesreviews" => self.rules(identity, spec["namespace"].as_str().unwrap_or_default()),
             "tokenreviews" => self.token(spec["token"].as_str().unwrap_or_default()),
             other => return Err(ApiError::internal(format!("no review of {other}"))),
         };
@@ -31,7 +29,9 @@ impl Shared {
     }
 
     fn access(&self, identity: &Identity, spec: &Value) -> Value {
-        let decision = self.authorizer.authorize(&self.registry, identity, &Attributes::of_review(spec));
+        let decision = self
+            .authorizer
+            .authorize(&self.registry, identity, &Attributes::of_review(spec));
         json!({ "allowed": decision == Decision::Allow })
     }
 
@@ -42,8 +42,9 @@ impl Shared {
         } else {
             rbac::rules_for(&self.registry, identity, namespace)
         };
-        let (plain, resource): (Vec<Value>, Vec<Value>) =
-            rules.into_iter().partition(|rule| rule["nonResourceURLs"].is_array());
+        let (plain, resource): (Vec<Value>, Vec<Value>) = rules
+            .into_iter()
+            .partition(|rule| rule["nonResourceURLs"].is_array());
         json!({ "resourceRules": resource, "nonResourceRules": plain, "incomplete": false })
     }
 

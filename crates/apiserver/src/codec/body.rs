@@ -19,7 +19,10 @@ pub struct Body {
 
 impl From<Value> for Body {
     fn from(value: Value) -> Self {
-        Self { value, duplicates: Vec::new() }
+        Self {
+            value,
+            duplicates: Vec::new(),
+        }
     }
 }
 
@@ -29,13 +32,18 @@ impl From<Value> for Body {
 /// 400 if it is not one document of that syntax.
 pub fn parse_body(bytes: &[u8], syntax: Syntax) -> Result<Body> {
     let malformed = |error: &dyn std::error::Error| {
-        let cause = error.source().map_or_else(|| error.to_string(), ToString::to_string);
+        let cause = error
+            .source()
+            .map_or_else(|| error.to_string(), ToString::to_string);
         ApiError::bad_request(format!("couldn't parse the body of the request: {cause}"))
     };
     match syntax {
         Syntax::Json => {
             let decoded = decode(bytes).map_err(|error| malformed(&error))?;
-            Ok(Body { value: decoded.value, duplicates: decoded.duplicates })
+            Ok(Body {
+                value: decoded.value,
+                duplicates: decoded.duplicates,
+            })
         }
         Syntax::Yaml => {
             let text = std::str::from_utf8(bytes).map_err(|error| malformed(&error))?;

@@ -25,7 +25,8 @@ pub(crate) struct Codec<'a> {
 impl Codec<'_> {
     /// The storage version, if the resource's own group has one (events of the new group are stored as core events).
     pub(crate) fn storage_version(&self) -> Option<&Version> {
-        (self.resource.storage.0 == self.resource.group).then(|| self.resource.version(&self.resource.storage.1))?
+        (self.resource.storage.0 == self.resource.group)
+            .then(|| self.resource.version(&self.resource.storage.1))?
     }
 
     /// `object` in `version` of its resource.
@@ -44,7 +45,10 @@ impl Codec<'_> {
         let metadata = object["metadata"].clone();
         let version = api_version.rsplit('/').next().unwrap_or(api_version);
         let mut converted = self.converter.convert(object, version).map_err(|why| {
-            ApiError::internal(format!("conversion of {} to {api_version} failed: {why}", resource.qualified_kind()))
+            ApiError::internal(format!(
+                "conversion of {} to {api_version} failed: {why}",
+                resource.qualified_kind()
+            ))
         })?;
         converted["apiVersion"] = json!(api_version);
         converted["kind"] = json!(resource.kind);
@@ -80,7 +84,11 @@ impl Codec<'_> {
         let asked = self.resource.api_version(&version.name);
         if stored_as != asked {
             let stored = stored_as.rsplit('/').next().unwrap_or_default();
-            if let Some(stored) = self.resource.version(stored).filter(|_| self.resource.is_custom()) {
+            if let Some(stored) = self
+                .resource
+                .version(stored)
+                .filter(|_| self.resource.is_custom())
+            {
                 refresh(&mut object, stored.schema.compiled());
             }
             object = self.convert(object, &asked)?;
@@ -118,7 +126,11 @@ pub(crate) fn encode(object: &Value) -> Bytes {
 
 impl Versions for Codec<'_> {
     fn schema(&self, api_version: &str) -> Option<Arc<capstan_merge::Schema>> {
-        let version = self.resource.versions.iter().find(|it| self.resource.api_version(&it.name) == api_version)?;
+        let version = self
+            .resource
+            .versions
+            .iter()
+            .find(|it| self.resource.api_version(&it.name) == api_version)?;
         Some(Arc::clone(version.schema.compiled().merge()))
     }
 
@@ -145,7 +157,9 @@ mod events {
 
     pub(super) fn convert(event: Value, api_version: &str) -> Value {
         let to_core = api_version == "v1";
-        let Value::Object(mut fields) = event else { return event };
+        let Value::Object(mut fields) = event else {
+            return event;
+        };
         let mut converted = Map::new();
         for (core, new) in NAMES {
             let (from, to) = if to_core { (new, core) } else { (core, new) };

@@ -24,7 +24,10 @@ impl Codec<'_> {
         validation: FieldValidation,
         warnings: &mut Vec<String>,
     ) -> Result<Value> {
-        let Body { mut value, duplicates } = body;
+        let Body {
+            mut value,
+            duplicates,
+        } = body;
         self.check_kind(version, &mut value)?;
         let schema = version.schema.compiled();
         let unknown = self.normalize(version, schema, &mut value)?;
@@ -34,7 +37,10 @@ impl Codec<'_> {
             FieldValidation::Warn => warnings.extend(problems),
             FieldValidation::Strict if problems.is_empty() => {}
             FieldValidation::Strict => {
-                return Err(self.unusable(version, &format!("strict decoding error: {}", problems.join(", "))));
+                return Err(self.unusable(
+                    version,
+                    &format!("strict decoding error: {}", problems.join(", ")),
+                ));
             }
         }
         Ok(value)
@@ -46,10 +52,19 @@ impl Codec<'_> {
         let Value::Object(map) = value else {
             return Err(ApiError::bad_request(format!(
                 "couldn't get version/kind; json parse error: expected an object, got {}",
-                if value.is_null() { "nothing" } else { "something else" }
+                if value.is_null() {
+                    "nothing"
+                } else {
+                    "something else"
+                }
             )));
         };
-        let found = |field: &str| map.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let found = |field: &str| {
+            map.get(field)
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+                .to_owned()
+        };
         let (api_version, kind) = (found("apiVersion"), found("kind"));
         if !kind.is_empty() && kind != self.resource.kind {
             return Err(ApiError::bad_request(format!(
@@ -68,13 +83,20 @@ impl Codec<'_> {
     }
 
     /// Brings an object into the form of its schema. Returns the paths of the unknown fields that were dropped.
-    pub(crate) fn normalize(&self, version: &Version, schema: &TypeSchema, value: &mut Value) -> Result<Vec<String>> {
+    pub(crate) fn normalize(
+        &self,
+        version: &Version,
+        schema: &TypeSchema,
+        value: &mut Value,
+    ) -> Result<Vec<String>> {
         let is_reset = value["metadata"]["managedFields"] == json!([]);
         if schema.is_built_in() {
             drop_nulls(value);
         }
-        let unknown =
-            schema.schema().admit(value).map_err(|error| self.unusable(version, &error.to_string()))?;
+        let unknown = schema
+            .schema()
+            .admit(value)
+            .map_err(|error| self.unusable(version, &error.to_string()))?;
         if !value["metadata"].is_object() {
             value["metadata"] = json!({});
         }

@@ -33,7 +33,10 @@ impl Stored {
     pub(crate) fn of(record: &Record) -> Arc<Self> {
         record.cached(|bytes| {
             let envelope: Envelope = serde_json::from_slice(bytes).unwrap_or_default();
-            Self { labels: envelope.metadata.labels, served: Mutex::default() }
+            Self {
+                labels: envelope.metadata.labels,
+                served: Mutex::default(),
+            }
         })
     }
 
@@ -44,7 +47,11 @@ impl Stored {
 
     /// The encoding under the schema of that id.
     pub(crate) fn served(&self, id: u64) -> Option<Bytes> {
-        self.served.lock().iter().find(|(it, _)| *it == id).map(|(_, bytes)| bytes.clone())
+        self.served
+            .lock()
+            .iter()
+            .find(|(it, _)| *it == id)
+            .map(|(_, bytes)| bytes.clone())
     }
 
     /// Keeps an encoding. A few are enough: one per version, and per change of its schema.

@@ -24,7 +24,11 @@ fn definition(name: &str, open: &mut Vec<String>) -> Value {
     let short = name.rsplit('.').next().unwrap_or_default();
     match short {
         "IntOrString" => return json!({ "x-kubernetes-int-or-string": true }),
-        "Quantity" | "JSON" | "JSONSchemaPropsOrArray" | "JSONSchemaPropsOrBool" | "JSONSchemaPropsOrStringArray" => {
+        "Quantity"
+        | "JSON"
+        | "JSONSchemaPropsOrArray"
+        | "JSONSchemaPropsOrBool"
+        | "JSONSchemaPropsOrStringArray" => {
             return anything();
         }
         "RawExtension" | "FieldsV1" => {
@@ -36,7 +40,9 @@ fn definition(name: &str, open: &mut Vec<String>) -> Value {
     if open.iter().any(|it| it == name) {
         return json!({ "type": "object", "x-kubernetes-preserve-unknown-fields": true });
     }
-    let Some(found) = definitions().get(name) else { return anything() };
+    let Some(found) = definitions().get(name) else {
+        return anything();
+    };
     open.push(name.to_owned());
     let node = node(found, open);
     open.pop();
@@ -44,7 +50,9 @@ fn definition(name: &str, open: &mut Vec<String>) -> Value {
 }
 
 fn node(schema: &Value, open: &mut Vec<String>) -> Value {
-    let target = schema["$ref"].as_str().or_else(|| schema["allOf"][0]["$ref"].as_str());
+    let target = schema["$ref"]
+        .as_str()
+        .or_else(|| schema["allOf"][0]["$ref"].as_str());
     if let Some(name) = target.and_then(|target| target.strip_prefix(REFERENCE_PREFIX)) {
         let mut node = definition(name, open);
         for key in ["default", "x-kubernetes-map-type"] {
@@ -60,7 +68,11 @@ fn node(schema: &Value, open: &mut Vec<String>) -> Value {
             "description" | "x-kubernetes-group-version-kind" | "x-kubernetes-unions" | "oneOf" => continue,
             "properties" => {
                 let fields = value.as_object().into_iter().flatten();
-                Value::Object(fields.map(|(name, field)| (name.clone(), node(field, open))).collect())
+                Value::Object(
+                    fields
+                        .map(|(name, field)| (name.clone(), node(field, open)))
+                        .collect(),
+                )
             }
             "items" | "additionalProperties" => node(value, open),
             // Go's zero values: a required list or map may be null or missing on the wire.
@@ -68,5 +80,9 @@ fn node(schema: &Value, open: &mut Vec<String>) -> Value {
         };
         result.insert(key.clone(), value);
     }
-    if result.is_empty() { anything() } else { Value::Object(result) }
+    if result.is_empty() {
+        anything()
+    } else {
+        Value::Object(result)
+    }
 }

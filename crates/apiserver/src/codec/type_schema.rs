@@ -43,7 +43,12 @@ impl TypeSchema {
     pub fn built_in(definition: &str) -> Self {
         let schema = Schema::new(&without_references(definition))
             .expect("invariant: the compiled-in definitions are structural");
-        Self { id: next_id(), schema, source: Source::BuiltIn(definition.to_owned()), merge: OnceLock::new() }
+        Self {
+            id: next_id(),
+            schema,
+            source: Source::BuiltIn(definition.to_owned()),
+            merge: OnceLock::new(),
+        }
     }
 
     /// The schema of a version of a custom resource.
@@ -52,7 +57,12 @@ impl TypeSchema {
     /// If it is not structural.
     pub fn custom(published: Arc<Value>) -> Result<Self, CompileError> {
         let schema = Schema::new(&published)?;
-        Ok(Self { id: next_id(), schema, source: Source::Custom(published), merge: OnceLock::new() })
+        Ok(Self {
+            id: next_id(),
+            schema,
+            source: Source::Custom(published),
+            merge: OnceLock::new(),
+        })
     }
 
     /// A number that no other schema of the process has.

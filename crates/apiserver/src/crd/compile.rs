@@ -10,8 +10,8 @@ use crate::{
     codec::{CompileError, TypeSchema},
     object::Meta,
     resource::{
-        Backing, Cell, Column, Generation, Origin, Resource, ResourceTable, ScalePaths, SchemaSource, Scope, Strategy,
-        Version, version_order,
+        Backing, Cell, Column, Generation, Origin, Resource, ResourceTable, ScalePaths, SchemaSource, Scope,
+        Strategy, Version, version_order,
     },
 };
 
@@ -37,7 +37,13 @@ fn text(value: &Value) -> String {
 }
 
 fn texts(value: &Value) -> Vec<String> {
-    value.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+    value
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .map(str::to_owned)
+        .collect()
 }
 
 /// The resource that a definition defines.
@@ -49,7 +55,10 @@ pub(super) fn resource(definition: &Value) -> Result<Resource, DefinitionError> 
     let raw = spec["versions"].as_array().map(Vec::as_slice).unwrap_or_default();
     let mut versions = raw.iter().map(version).collect::<Result<Vec<_>, _>>()?;
     versions.sort_by(|left, right| version_order(&left.name, &right.name));
-    let storage = raw.iter().find(|it| it["storage"] == json!(true)).ok_or(DefinitionError::NoStorageVersion)?;
+    let storage = raw
+        .iter()
+        .find(|it| it["storage"] == json!(true))
+        .ok_or(DefinitionError::NoStorageVersion)?;
     Ok(Resource {
         store_name: format!("{group}/{plural}"),
         storage: (group.clone(), text(&storage["name"])),
@@ -60,7 +69,11 @@ pub(super) fn resource(definition: &Value) -> Result<Resource, DefinitionError> 
         list_kind: text(&names["listKind"]),
         short_names: texts(&names["shortNames"]),
         categories: texts(&names["categories"]),
-        scope: if spec["scope"] == "Cluster" { Scope::Cluster } else { Scope::Namespaced },
+        scope: if spec["scope"] == "Cluster" {
+            Scope::Cluster
+        } else {
+            Scope::Namespaced
+        },
         backing: Backing::Stored,
         versions,
         strategy: Strategy {
@@ -85,14 +98,19 @@ fn version(raw: &Value) -> Result<Version, DefinitionError> {
         schema => schema.clone(),
     };
     let published = Arc::new(published);
-    let compiled = TypeSchema::custom(Arc::clone(&published))
-        .map_err(|source| DefinitionError::Schema { version: name.clone(), source })?;
+    let compiled = TypeSchema::custom(Arc::clone(&published)).map_err(|source| DefinitionError::Schema {
+        version: name.clone(),
+        source,
+    })?;
     let is_deprecated = raw["deprecated"] == json!(true);
     Ok(Version {
         served: raw["served"] == json!(true),
         status: raw["subresources"]["status"].is_object(),
         scale: scale(&raw["subresources"]["scale"]),
-        schema: SchemaSource::Custom { published, compiled: Arc::new(compiled) },
+        schema: SchemaSource::Custom {
+            published,
+            compiled: Arc::new(compiled),
+        },
         columns: columns(&raw["additionalPrinterColumns"]),
         selectable_fields: raw["selectableFields"]
             .as_array()
@@ -116,18 +134,25 @@ fn scale(raw: &Value) -> Option<ScalePaths> {
 /// The printer columns of a version; the age where it names none. A column whose path does not parse is left out.
 fn columns(raw: &Value) -> Vec<Column> {
     let age = json!([{ "name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp" }]);
-    let list = raw.as_array().filter(|list| !list.is_empty()).or_else(|| age.as_array());
+    let list = raw
+        .as_array()
+        .filter(|list| !list.is_empty())
+        .or_else(|| age.as_array());
     list.into_iter()
         .flatten()
         .filter_map(|column| {
             let kind = text(&column["type"]);
-            let cell = jsonpath::Column::new(jsonpath::ColumnType::parse(&kind)?, column["jsonPath"].as_str()?);
+            let cell =
+                jsonpath::Column::new(jsonpath::ColumnType::parse(&kind)?, column["jsonPath"].as_str()?);
             Some(Column {
                 name: text(&column["name"]),
                 kind,
                 format: text(&column["format"]),
                 description: text(&column["description"]),
-                priority: column["priority"].as_i64().and_then(|it| i32::try_from(it).ok()).unwrap_or(0),
+                priority: column["priority"]
+                    .as_i64()
+                    .and_then(|it| i32::try_from(it).ok())
+                    .unwrap_or(0),
                 cell: Cell::Path(cell.ok()?),
             })
         })
@@ -142,7 +167,8 @@ pub(super) fn name_conflicts(table: &ResourceTable, definition: &Value) -> Vec<S
     let group = spec["group"].as_str().unwrap_or_default();
     let names = &spec["names"];
     let others = table.all().filter(|resource| {
-        resource.group == group && !matches!(&resource.origin, Origin::Custom { definition, .. } if definition == own)
+        resource.group == group
+            && !matches!(&resource.origin, Origin::Custom { definition, .. } if definition == own)
     });
     let (mut resources, mut kinds) = (Vec::new(), Vec::new());
     for other in others {
@@ -152,8 +178,13 @@ pub(super) fn name_conflicts(table: &ResourceTable, definition: &Value) -> Vec<S
     }
     let mut wanted = vec![text(&names["plural"]), text(&names["singular"])];
     wanted.extend(texts(&names["shortNames"]));
-    let taken = wanted.iter().filter(|name| !name.is_empty() && resources.contains(name));
+    let taken = wanted
+        .iter()
+        .filter(|name| !name.is_empty() && resources.contains(name));
     let kinds_taken = [text(&names["kind"]), text(&names["listKind"])];
     let kinds_taken = kinds_taken.iter().filter(|name| kinds.contains(name));
-    taken.chain(kinds_taken).map(|name| format!("{name:?} is already in use")).collect()
+    taken
+        .chain(kinds_taken)
+        .map(|name| format!("{name:?} is already in use"))
+        .collect()
 }

@@ -38,11 +38,16 @@ pub(crate) fn complete_spec(definition: &mut Value) {
     let spec = &mut definition["spec"];
     let kind = spec["names"]["kind"].as_str().unwrap_or_default().to_owned();
     if let Some(names) = spec["names"].as_object_mut() {
-        names.entry("singular").or_insert_with(|| json!(kind.to_ascii_lowercase()));
-        names.entry("listKind").or_insert_with(|| json!(format!("{kind}List")));
+        names
+            .entry("singular")
+            .or_insert_with(|| json!(kind.to_ascii_lowercase()));
+        names
+            .entry("listKind")
+            .or_insert_with(|| json!(format!("{kind}List")));
     }
     if let Some(spec) = spec.as_object_mut() {
-        spec.entry("conversion").or_insert_with(|| json!({ "strategy": "None" }));
+        spec.entry("conversion")
+            .or_insert_with(|| json!({ "strategy": "None" }));
     }
 }
 
@@ -50,12 +55,21 @@ impl Registry {
     /// Held over a write of a definition and the change of the table that follows from it, so that the table follows
     /// the order of writes. Nothing for other resources.
     pub(crate) async fn definitions_lock(&self, resource: &Resource) -> Option<MutexGuard<'_, ()>> {
-        if is_definitions(resource) { Some(self.definitions().lock().await) } else { None }
+        if is_definitions(resource) {
+            Some(self.definitions().lock().await)
+        } else {
+            None
+        }
     }
 
     /// Completes a definition that is about to be written: names are accepted or not, and what is accepted is
     /// established at once, since a definition is served as soon as it is stored.
-    pub(crate) fn complete_definition(&self, target: &Target, stored: &mut Value, old: Option<&Value>) -> Result<()> {
+    pub(crate) fn complete_definition(
+        &self,
+        target: &Target,
+        stored: &mut Value,
+        old: Option<&Value>,
+    ) -> Result<()> {
         if is_definitions(&target.resource) && target.part == Part::Main {
             let conflicts = compile::name_conflicts(&self.resources(), stored);
             status::refresh(stored, old, &conflicts, self.now());
@@ -64,8 +78,17 @@ impl Registry {
     }
 
     /// What is wrong with a definition beyond its schema.
-    pub(crate) fn validate_definition(&self, resource: &Resource, stored: &Value, old: Option<&Value>) -> Vec<Error> {
-        if is_definitions(resource) { validate::validate(stored, old) } else { Vec::new() }
+    pub(crate) fn validate_definition(
+        &self,
+        resource: &Resource,
+        stored: &Value,
+        old: Option<&Value>,
+    ) -> Vec<Error> {
+        if is_definitions(resource) {
+            validate::validate(stored, old)
+        } else {
+            Vec::new()
+        }
     }
 
     /// Makes the table follow a written definition.

@@ -8,8 +8,13 @@ use crate::object::{Meta, metadata::seconds};
 
 /// Whether the condition `kind` is true.
 pub(super) fn is_true(definition: &Value, kind: &str) -> bool {
-    let conditions = definition["status"]["conditions"].as_array().map(Vec::as_slice).unwrap_or_default();
-    conditions.iter().any(|it| it["type"] == kind && it["status"] == "True")
+    let conditions = definition["status"]["conditions"]
+        .as_array()
+        .map(Vec::as_slice)
+        .unwrap_or_default();
+    conditions
+        .iter()
+        .any(|it| it["type"] == kind && it["status"] == "True")
 }
 
 /// Brings the status up to date with the spec. `conflicts` says which names others have already.
@@ -24,7 +29,12 @@ pub(super) fn refresh(definition: &mut Value, old: Option<&Value>, conflicts: &[
     let mut changes: Vec<(&str, bool, &str, String)> = Vec::new();
     if conflicts.is_empty() {
         definition["status"]["acceptedNames"] = names;
-        changes.push(("NamesAccepted", true, "NoConflicts", "no conflicts found".to_owned()));
+        changes.push((
+            "NamesAccepted",
+            true,
+            "NoConflicts",
+            "no conflicts found".to_owned(),
+        ));
         changes.push((
             "Established",
             true,
@@ -37,7 +47,12 @@ pub(super) fn refresh(definition: &mut Value, old: Option<&Value>, conflicts: &[
         }
         changes.push(("NamesAccepted", false, "NameConflict", conflicts.join(", ")));
         if !is_true(definition, "Established") {
-            changes.push(("Established", false, "NotAccepted", "not all names are accepted".to_owned()));
+            changes.push((
+                "Established",
+                false,
+                "NotAccepted",
+                "not all names are accepted".to_owned(),
+            ));
         }
     }
     if Meta::of(definition).deletion_timestamp().is_some() {
@@ -45,7 +60,8 @@ pub(super) fn refresh(definition: &mut Value, old: Option<&Value>, conflicts: &[
             "Terminating",
             true,
             "InstanceDeletionPending",
-            "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon".to_owned(),
+            "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon"
+                .to_owned(),
         ));
     }
     for (kind, is_true, reason, message) in changes {
@@ -54,13 +70,22 @@ pub(super) fn refresh(definition: &mut Value, old: Option<&Value>, conflicts: &[
     store_version(definition);
 }
 
-fn set_condition(definition: &mut Value, kind: &str, is_true: bool, reason: &str, message: &str, now: Timestamp) {
+fn set_condition(
+    definition: &mut Value,
+    kind: &str,
+    is_true: bool,
+    reason: &str,
+    message: &str,
+    now: Timestamp,
+) {
     let status = if is_true { "True" } else { "False" };
     let conditions = &mut definition["status"]["conditions"];
     if !conditions.is_array() {
         *conditions = json!([]);
     }
-    let Some(list) = conditions.as_array_mut() else { return };
+    let Some(list) = conditions.as_array_mut() else {
+        return;
+    };
     let index = list.iter().position(|it| it["type"] == kind);
     let since = index
         .filter(|index| list[*index]["status"] == status)
@@ -81,8 +106,15 @@ fn set_condition(definition: &mut Value, kind: &str, is_true: bool, reason: &str
 
 /// Objects may be stored in the storage version from now on.
 fn store_version(definition: &mut Value) {
-    let versions = definition["spec"]["versions"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let Some(storage) = versions.iter().find(|it| it["storage"] == json!(true)).map(|it| it["name"].clone()) else {
+    let versions = definition["spec"]["versions"]
+        .as_array()
+        .map(Vec::as_slice)
+        .unwrap_or_default();
+    let Some(storage) = versions
+        .iter()
+        .find(|it| it["storage"] == json!(true))
+        .map(|it| it["name"].clone())
+    else {
         return;
     };
     let stored = &mut definition["status"]["storedVersions"];

@@ -19,7 +19,11 @@ pub(super) fn validate(definition: &Value, old: Option<&Value>) -> Vec<Error> {
     let expected = format!("{plural}.{group}");
     if Meta::of(definition).name() != expected {
         let why = format!("must be spec.names.plural+\".\"+spec.group: {expected:?}");
-        errors.push(Error::invalid(&Path::new("metadata.name"), Meta::of(definition).name(), why));
+        errors.push(Error::invalid(
+            &Path::new("metadata.name"),
+            Meta::of(definition).name(),
+            why,
+        ));
     }
     if group.is_empty() {
         errors.push(Error::required(&path.child("group"), ""));
@@ -31,7 +35,11 @@ pub(super) fn validate(definition: &Value, old: Option<&Value>) -> Vec<Error> {
     }
     if !matches!(spec["scope"].as_str(), Some("Cluster" | "Namespaced")) {
         let scope = spec["scope"].clone();
-        errors.push(Error::not_supported(&path.child("scope"), scope, &["Cluster", "Namespaced"]));
+        errors.push(Error::not_supported(
+            &path.child("scope"),
+            scope,
+            &["Cluster", "Namespaced"],
+        ));
     }
     errors.extend(name_errors(&spec["names"], &path.child("names")));
     errors.extend(approval_errors(definition, &group));
@@ -55,15 +63,28 @@ fn name_errors(given: &Value, path: &Path) -> Vec<Error> {
             errors.push(Error::invalid(&path, text, "must be all lowercase"));
         }
     };
-    for (field, lower) in [("plural", true), ("singular", true), ("kind", false), ("listKind", false)] {
+    for (field, lower) in [
+        ("plural", true),
+        ("singular", true),
+        ("kind", false),
+        ("listKind", false),
+    ] {
         check(field, given[field].as_str().unwrap_or_default(), lower);
     }
     for (index, short) in given["shortNames"].as_array().into_iter().flatten().enumerate() {
-        check(&format!("shortNames[{index}]"), short.as_str().unwrap_or_default(), true);
+        check(
+            &format!("shortNames[{index}]"),
+            short.as_str().unwrap_or_default(),
+            true,
+        );
     }
     if given["kind"] == given["listKind"] {
         let kind = given["listKind"].clone();
-        errors.push(Error::invalid(&path.child("listKind"), kind, "kind and listKind may not be the same"));
+        errors.push(Error::invalid(
+            &path.child("listKind"),
+            kind,
+            "kind and listKind may not be the same",
+        ));
     }
     errors
 }
@@ -74,12 +95,17 @@ fn approval_errors(definition: &Value, group: &str) -> Vec<Error> {
         .iter()
         .any(|domain| group == *domain || group.ends_with(&format!(".{domain}")));
     let key = "api-approved.kubernetes.io";
-    let given = Meta::of(definition).annotations().is_some_and(|annotations| annotations.contains_key(key));
+    let given = Meta::of(definition)
+        .annotations()
+        .is_some_and(|annotations| annotations.contains_key(key));
     if !is_protected || given {
         return Vec::new();
     }
     let path = Path::new("metadata.annotations").key(key);
-    vec![Error::required(&path, "protected groups must have approval annotation \"api-approved.kubernetes.io\", see https://github.com/kubernetes/enhancements/pull/1111")]
+    vec![Error::required(
+        &path,
+        "protected groups must have approval annotation \"api-approved.kubernetes.io\", see https://github.com/kubernetes/enhancements/pull/1111",
+    )]
 }
 
 fn version_errors(spec: &Value, old: Option<&Value>, path: &Path) -> Vec<Error> {
@@ -99,8 +125,13 @@ fn version_errors(spec: &Value, old: Option<&Value>, path: &Path) -> Vec<Error> 
             errors.push(Error::invalid(&path.child("name"), name, problem));
         }
         let unchanged = old.is_some_and(|old| {
-            let before = old["spec"]["versions"].as_array().map(Vec::as_slice).unwrap_or_default();
-            before.iter().any(|it| it["name"] == name && it["schema"] == version["schema"])
+            let before = old["spec"]["versions"]
+                .as_array()
+                .map(Vec::as_slice)
+                .unwrap_or_default();
+            before
+                .iter()
+                .any(|it| it["name"] == name && it["schema"] == version["schema"])
         });
         if !unchanged {
             errors.extend(schema_errors(version, &path.child("schema")));
@@ -122,21 +153,40 @@ fn schema_errors(version: &Value, path: &Path) -> Vec<Error> {
         return vec![Error::required(&path, "schemas are required")];
     }
     if schema["type"] != "object" {
-        return vec![Error::invalid(&path.child("type"), schema["type"].clone(), "must be object at the root")];
+        return vec![Error::invalid(
+            &path.child("type"),
+            schema["type"].clone(),
+            "must be object at the root",
+        )];
     }
     let has_status = version["subresources"]["status"].is_object();
     let mut errors = validate_structural(schema, has_status, &path);
-    let fields = version["selectableFields"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let fields = version["selectableFields"]
+        .as_array()
+        .map(Vec::as_slice)
+        .unwrap_or_default();
     if let (true, false, Ok(structural)) = (errors.is_empty(), fields.is_empty(), Structural::parse(schema)) {
-        let paths: Vec<&str> = fields.iter().map(|it| it["jsonPath"].as_str().unwrap_or_default()).collect();
-        errors.extend(validate_selectable_fields(&paths, &structural, &Path::new("spec.versions.selectableFields")));
+        let paths: Vec<&str> = fields
+            .iter()
+            .map(|it| it["jsonPath"].as_str().unwrap_or_default())
+            .collect();
+        errors.extend(validate_selectable_fields(
+            &paths,
+            &structural,
+            &Path::new("spec.versions.selectableFields"),
+        ));
     }
     errors
 }
 
 fn column_errors(version: &Value, path: &Path) -> Vec<Error> {
     let mut errors = Vec::new();
-    for (index, column) in version["additionalPrinterColumns"].as_array().into_iter().flatten().enumerate() {
+    for (index, column) in version["additionalPrinterColumns"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .enumerate()
+    {
         let path = path.index(index);
         let text = |field: &str| column[field].as_str().unwrap_or_default();
         for field in ["name", "type", "jsonPath"] {
@@ -151,7 +201,11 @@ fn column_errors(version: &Value, path: &Path) -> Vec<Error> {
         if !text("jsonPath").is_empty()
             && let Err(error) = jsonpath::JsonPath::parse(text("jsonPath"))
         {
-            errors.push(Error::invalid(&path.child("jsonPath"), text("jsonPath"), error.to_string()));
+            errors.push(Error::invalid(
+                &path.child("jsonPath"),
+                text("jsonPath"),
+                error.to_string(),
+            ));
         }
     }
     errors
@@ -160,7 +214,10 @@ fn column_errors(version: &Value, path: &Path) -> Vec<Error> {
 fn conversion_errors(conversion: &Value, path: &Path) -> Vec<Error> {
     match conversion["strategy"].as_str() {
         Some("None") if conversion["webhook"].is_object() => {
-            vec![Error::forbidden(&path.child("webhook"), "should not be set when strategy is not set to Webhook")]
+            vec![Error::forbidden(
+                &path.child("webhook"),
+                "should not be set when strategy is not set to Webhook",
+            )]
         }
         Some("None") => Vec::new(),
         Some("Webhook") if conversion["webhook"].is_object() => {
@@ -171,14 +228,25 @@ fn conversion_errors(conversion: &Value, path: &Path) -> Vec<Error> {
             }
             let path = path.child("webhook").child("conversionReviewVersions");
             let given = conversion["webhook"]["conversionReviewVersions"].clone();
-            vec![Error::invalid(&path, given, "must include at least one of v1, v1beta1")]
+            vec![Error::invalid(
+                &path,
+                given,
+                "must include at least one of v1, v1beta1",
+            )]
         }
         Some("Webhook") => {
-            vec![Error::required(&path.child("webhook"), "required when strategy is set to Webhook")]
+            vec![Error::required(
+                &path.child("webhook"),
+                "required when strategy is set to Webhook",
+            )]
         }
         _ => {
             let strategy = conversion["strategy"].clone();
-            vec![Error::not_supported(&path.child("strategy"), strategy, &["None", "Webhook"])]
+            vec![Error::not_supported(
+                &path.child("strategy"),
+                strategy,
+                &["None", "Webhook"],
+            )]
         }
     }
 }
@@ -189,7 +257,11 @@ fn change_errors(definition: &Value, old: &Value, path: &Path) -> Vec<Error> {
     if is_true(old, "Established") {
         for field in ["group", "scope"] {
             if spec[field] != before[field] {
-                errors.push(Error::invalid(&path.child(field), spec[field].clone(), "field is immutable"));
+                errors.push(Error::invalid(
+                    &path.child(field),
+                    spec[field].clone(),
+                    "field is immutable",
+                ));
             }
         }
         for field in ["kind", "plural"] {
@@ -200,7 +272,10 @@ fn change_errors(definition: &Value, old: &Value, path: &Path) -> Vec<Error> {
             }
         }
     }
-    let stored = definition["status"]["storedVersions"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let stored = definition["status"]["storedVersions"]
+        .as_array()
+        .map(Vec::as_slice)
+        .unwrap_or_default();
     let versions = spec["versions"].as_array().map(Vec::as_slice).unwrap_or_default();
     for (index, name) in stored.iter().enumerate() {
         if !versions.iter().any(|version| version["name"] == *name) {

@@ -12,8 +12,15 @@ pub(super) fn document(table: &ResourceTable, core: bool) -> Value {
         .into_iter()
         .filter(|(group, _)| group.is_empty() == core)
         .map(|(group, versions)| {
-            let versions: Vec<Value> = versions.iter().map(|version| version_entry(table, &group, version)).collect();
-            let metadata = if core { json!({ "creationTimestamp": null }) } else { json!({ "name": group, "creationTimestamp": null }) };
+            let versions: Vec<Value> = versions
+                .iter()
+                .map(|version| version_entry(table, &group, version))
+                .collect();
+            let metadata = if core {
+                json!({ "creationTimestamp": null })
+            } else {
+                json!({ "name": group, "creationTimestamp": null })
+            };
             json!({ "metadata": metadata, "versions": versions })
         })
         .collect();
@@ -26,8 +33,10 @@ pub(super) fn document(table: &ResourceTable, core: bool) -> Value {
 }
 
 fn version_entry(table: &ResourceTable, group: &str, version: &str) -> Value {
-    let resources: Vec<Value> =
-        table.in_version(group, version).map(|(resource, version)| resource_entry(resource, version)).collect();
+    let resources: Vec<Value> = table
+        .in_version(group, version)
+        .map(|(resource, version)| resource_entry(resource, version))
+        .collect();
     json!({ "version": version, "resources": resources, "freshness": "Current" })
 }
 

@@ -38,7 +38,8 @@ pub(super) fn group(table: &ResourceTable, group: &str) -> Option<Value> {
 }
 
 fn api_group(group: &str, versions: &[String]) -> Value {
-    let version = |version: &String| json!({ "groupVersion": format!("{group}/{version}"), "version": version });
+    let version =
+        |version: &String| json!({ "groupVersion": format!("{group}/{version}"), "version": version });
     json!({
         "name": group,
         "versions": versions.iter().map(version).collect::<Vec<_>>(),
@@ -56,7 +57,11 @@ pub(super) fn resources(table: &ResourceTable, group: &str, version: &str) -> Op
     if list.is_empty() {
         return None;
     }
-    let group_version = if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") };
+    let group_version = if group.is_empty() {
+        version.to_owned()
+    } else {
+        format!("{group}/{version}")
+    };
     Some(json!({
         "kind": "APIResourceList",
         "apiVersion": "v1",

@@ -41,20 +41,30 @@ pub(crate) fn answer(server: &Shared, path: &str, headers: &HeaderMap) -> Result
         _ => return Err(ApiError::unknown_path()),
     };
     let mut response = json_response(StatusCode::OK, encode(&document));
-    response.headers_mut().insert(header::VARY, HeaderValue::from_static("Accept"));
+    response
+        .headers_mut()
+        .insert(header::VARY, HeaderValue::from_static("Accept"));
     Ok(response)
 }
 
 /// Whether the client takes the aggregated document before the old one.
 fn wants_aggregated(headers: &HeaderMap) -> bool {
-    let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let accept = headers
+        .get(header::ACCEPT)
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
     for range in MediaRange::parse_all(accept) {
         let kind = range.parameter("as");
         if range.media_type == "application/json" && kind == "APIGroupDiscoveryList" {
             if range.parameter("g") == "apidiscovery.k8s.io" && range.parameter("v") == "v2" {
                 return true;
             }
-        } else if kind.is_empty() && matches!(range.media_type.as_str(), "application/json" | "*/*" | "application/*") {
+        } else if kind.is_empty()
+            && matches!(
+                range.media_type.as_str(),
+                "application/json" | "*/*" | "application/*"
+            )
+        {
             return false;
         }
     }
@@ -65,7 +75,9 @@ fn wants_aggregated(headers: &HeaderMap) -> bool {
 fn cacheable(headers: &HeaderMap, media_type: &'static str, document: &Value) -> Response<ResponseBody> {
     let bytes = encode(document);
     let tag = format!("\"{}\"", hash(&bytes));
-    let is_known = headers.get(header::IF_NONE_MATCH).is_some_and(|value| value.as_bytes() == tag.as_bytes());
+    let is_known = headers
+        .get(header::IF_NONE_MATCH)
+        .is_some_and(|value| value.as_bytes() == tag.as_bytes());
     let mut response = if is_known {
         let mut response = Response::new(empty_body());
         *response.status_mut() = StatusCode::NOT_MODIFIED;
@@ -86,21 +98,37 @@ fn cacheable(headers: &HeaderMap, media_type: &'static str, document: &Value) ->
 /// Upper-case hex SHA-512, as upstream tags its documents.
 pub(crate) fn hash(bytes: &[u8]) -> String {
     use std::fmt::Write;
-    Sha512::digest(bytes).iter().fold(String::with_capacity(128), |mut text, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02X}");
-        text
-    })
+    Sha512::digest(bytes)
+        .iter()
+        .fold(String::with_capacity(128), |mut text, byte| {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "{byte:02X}");
+            text
+        })
 }
 
 /// The index of paths.
 pub(crate) fn paths(server: &Shared) -> Value {
     let mut paths = vec!["/api".to_owned(), "/api/v1".to_owned(), "/apis".to_owned()];
-    for (group, versions) in server.registry.resources().groups().into_iter().filter(|(group, _)| !group.is_empty()) {
+    for (group, versions) in server
+        .registry
+        .resources()
+        .groups()
+        .into_iter()
+        .filter(|(group, _)| !group.is_empty())
+    {
         paths.push(format!("/apis/{group}"));
         paths.extend(versions.iter().map(|version| format!("/apis/{group}/{version}")));
     }
-    let plain = ["/healthz", "/livez", "/metrics", "/openapi/v2", "/openapi/v3", "/readyz", "/version"];
+    let plain = [
+        "/healthz",
+        "/livez",
+        "/metrics",
+        "/openapi/v2",
+        "/openapi/v3",
+        "/readyz",
+        "/version",
+    ];
     paths.extend(plain.map(str::to_owned));
     paths.sort();
     json!({ "paths": paths })
@@ -115,18 +143,34 @@ struct Subresource {
 
 fn subresources(resource: &Resource, version: &Version) -> Vec<Subresource> {
     let mut found = Vec::new();
-    let own = (resource.group.clone(), version.name.clone(), resource.kind.clone());
+    let own = (
+        resource.group.clone(),
+        version.name.clone(),
+        resource.kind.clone(),
+    );
     for extra in resource.extra_subresources {
         let (group, version, kind) = extra.kind;
         let kind = (group.to_owned(), version.to_owned(), kind.to_owned());
-        found.push(Subresource { name: extra.name, kind, verbs: extra.verbs.to_vec() });
+        found.push(Subresource {
+            name: extra.name,
+            kind,
+            verbs: extra.verbs.to_vec(),
+        });
     }
     if version.scale.is_some() {
         let kind = ("autoscaling".to_owned(), "v1".to_owned(), "Scale".to_owned());
-        found.push(Subresource { name: "scale", kind, verbs: vec!["get", "patch", "update"] });
+        found.push(Subresource {
+            name: "scale",
+            kind,
+            verbs: vec!["get", "patch", "update"],
+        });
     }
     if version.status {
-        found.push(Subresource { name: "status", kind: own, verbs: vec!["get", "patch", "update"] });
+        found.push(Subresource {
+            name: "status",
+            kind: own,
+            verbs: vec!["get", "patch", "update"],
+        });
     }
     found.sort_by_key(|it| it.name);
     found

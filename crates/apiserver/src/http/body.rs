@@ -4,7 +4,9 @@ use std::convert::Infallible;
 
 use bytes::Bytes;
 use http_body::Body;
-use http_body_util::{BodyExt, Empty, Full, LengthLimitError, Limited, StreamBody, combinators::UnsyncBoxBody};
+use http_body_util::{
+    BodyExt, Empty, Full, LengthLimitError, Limited, StreamBody, combinators::UnsyncBoxBody,
+};
 
 use crate::wire::status::{ApiError, Result};
 
@@ -41,9 +43,11 @@ where
 {
     match Limited::new(body, BODY_LIMIT).collect().await {
         Ok(collected) => Ok(collected.to_bytes()),
-        Err(error) if error.downcast_ref::<LengthLimitError>().is_some() => {
-            Err(ApiError::too_large(format!("Request entity too large: limit is {BODY_LIMIT}")))
-        }
-        Err(error) => Err(ApiError::bad_request(format!("failed to read the body of the request: {error}"))),
+        Err(error) if error.downcast_ref::<LengthLimitError>().is_some() => Err(ApiError::too_large(
+            format!("Request entity too large: limit is {BODY_LIMIT}"),
+        )),
+        Err(error) => Err(ApiError::bad_request(format!(
+            "failed to read the body of the request: {error}"
+        ))),
     }
 }

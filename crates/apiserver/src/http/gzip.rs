@@ -11,8 +11,14 @@ const THRESHOLD: usize = 128 * 1024;
 
 /// Whether a body of `length` bytes should be compressed for a client that sent these headers.
 pub(super) fn is_wanted(headers: &HeaderMap, length: usize) -> bool {
-    let accepted = headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    length >= THRESHOLD && accepted.split(',').any(|coding| coding.split(';').next().map(str::trim) == Some("gzip"))
+    let accepted = headers
+        .get(header::ACCEPT_ENCODING)
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
+    length >= THRESHOLD
+        && accepted
+            .split(',')
+            .any(|coding| coding.split(';').next().map(str::trim) == Some("gzip"))
 }
 
 /// `bytes`, compressed; as they are if that fails.

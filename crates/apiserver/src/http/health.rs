@@ -8,15 +8,18 @@ use crate::{server::Shared, wire::query::Query};
 /// Answers a health path, or nothing if it is none.
 pub(super) fn answer(server: &Shared, path: &str, query: &Query) -> Option<Response<ResponseBody>> {
     let mut segments = path.trim_matches('/').split('/');
-    let endpoint = segments.next().filter(|name| matches!(*name, "healthz" | "livez" | "readyz"))?;
+    let endpoint = segments
+        .next()
+        .filter(|name| matches!(*name, "healthz" | "livez" | "readyz"))?;
     let checks = server.health(endpoint == "readyz");
     let plain = |code, text: String| respond::typed(code, "text/plain; charset=utf-8", text);
     if let Some(single) = segments.next() {
         return Some(match checks.iter().find(|(name, _)| *name == single) {
             Some((_, true)) => plain(StatusCode::OK, "ok".to_owned()),
-            Some((name, false)) => {
-                plain(StatusCode::INTERNAL_SERVER_ERROR, format!("internal server error: {name} failed"))
-            }
+            Some((name, false)) => plain(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                format!("internal server error: {name} failed"),
+            ),
             None => plain(StatusCode::NOT_FOUND, "404 page not found\n".to_owned()),
         });
     }

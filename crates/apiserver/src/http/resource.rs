@@ -4,10 +4,7 @@ use bytes::Bytes;
 use http::{HeaderMap, Response, StatusCode, header};
 use serde_json::{Value, json};
 
-use super::{
-    body::ResponseBody,
-    respond,
-};
+use super::{body::ResponseBody, respond};
 use crate::{
     codec::{Body, encode, parse_body},
     registry::{Caller, Deleted, Page, Part, PatchFormat, Request, Target, Written},
@@ -47,8 +44,12 @@ impl ResourceRequest<'_> {
     fn target(&self) -> Result<Target> {
         let path = self.path;
         let table = self.server.registry.resources();
-        let resource = table.get(&path.group, &path.resource).ok_or_else(ApiError::unknown_path)?;
-        let version = resource.served_version(&path.version).ok_or_else(ApiError::unknown_path)?;
+        let resource = table
+            .get(&path.group, &path.resource)
+            .ok_or_else(ApiError::unknown_path)?;
+        let version = resource
+            .served_version(&path.version)
+            .ok_or_else(ApiError::unknown_path)?;
         let target = Target::new(resource, &version.name, &path.namespace, &path.name)
             .ok_or_else(ApiError::unknown_path)?;
         if resource.is_namespaced() && path.namespace.is_empty() && !path.name.is_empty() {
@@ -99,7 +100,11 @@ impl ResourceRequest<'_> {
             ("patch", Part::Main | Part::Status | Part::Scale) if !is_collection => self.patch(target).await,
             ("delete", Part::Main) => self.delete(target).await,
             ("deletecollection", Part::Main) => self.delete_collection(target).await,
-            (verb, _) => Err(ApiError::method_not_allowed(&resource.group, &resource.plural, verb)),
+            (verb, _) => Err(ApiError::method_not_allowed(
+                &resource.group,
+                &resource.plural,
+                verb,
+            )),
         }
     }
 
@@ -116,15 +121,29 @@ impl ResourceRequest<'_> {
                 self.server.registry.delete(target, self.caller, &options).await?;
                 json!({ "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201 })
             }
-            (verb, _) => return Err(ApiError::method_not_allowed(&resource.group, &resource.plural, verb)),
+            (verb, _) => {
+                return Err(ApiError::method_not_allowed(
+                    &resource.group,
+                    &resource.plural,
+                    verb,
+                ));
+            }
         };
-        Ok(respond::value(StatusCode::CREATED, self.accepted(Shape::Fixed)?, &answer))
+        Ok(respond::value(
+            StatusCode::CREATED,
+            self.accepted(Shape::Fixed)?,
+            &answer,
+        ))
     }
 
     fn review(&self, target: &Target) -> Result<Response<ResponseBody>> {
         let resource = &target.resource;
         if self.verb != "create" {
-            return Err(ApiError::method_not_allowed(&resource.group, &resource.plural, self.verb));
+            return Err(ApiError::method_not_allowed(
+                &resource.group,
+                &resource.plural,
+                self.verb,
+            ));
         }
         let accepted = self.accepted(Shape::Object)?;
         let body = parse_body(&self.body, body_syntax(self.header(header::CONTENT_TYPE))?)?;
@@ -139,8 +158,9 @@ impl ResourceRequest<'_> {
     fn get(&self, target: &Target) -> Result<Response<ResponseBody>> {
         let accepted = self.accepted(Shape::Object)?;
         if let Some(text) = self.query.get("resourceVersion") {
-            let asked: u64 =
-                text.parse().map_err(|_| ApiError::bad_request(format!("invalid resource version {text:?}")))?;
+            let asked: u64 = text
+                .parse()
+                .map_err(|_| ApiError::bad_request(format!("invalid resource version {text:?}")))?;
             let current = self.server.registry.store().revision();
             if asked > current {
                 return Err(ApiError::resource_version_too_large(asked, current));
@@ -180,13 +200,24 @@ impl ResourceRequest<'_> {
                 response
             });
         }
-        let objects: Vec<Value> =
-            page.records.iter().map(|record| codec.read(record, version)).collect::<Result<_>>()?;
+        let objects: Vec<Value> = page
+            .records
+            .iter()
+            .map(|record| codec.read(record, version))
+            .collect::<Result<_>>()?;
         let list = match accepted.transform {
             Transform::Table(meta_version) => {
                 let include = IncludeObject::parse(self.query.get("includeObject"))?;
                 let now = self.server.registry.now();
-                table(meta_version, &version.columns, include, &objects, metadata, true, now)
+                table(
+                    meta_version,
+                    &version.columns,
+                    include,
+                    &objects,
+                    metadata,
+                    true,
+                    now,
+                )
             }
             Transform::Metadata(meta_version) => json!({
                 "kind": "PartialObjectMetadataList",
@@ -211,7 +242,13 @@ impl ResourceRequest<'_> {
         let include = IncludeObject::parse(self.query.get("includeObject"))?;
         let watch = self.server.registry.watch(target, options)?;
         let running = self.server.metrics.long_running(self.path);
-        Ok(super::watch::respond(watch, accepted, include, self.server.shutdown(), Box::new(running)))
+        Ok(super::watch::respond(
+            watch,
+            accepted,
+            include,
+            Box::pin(self.server.shutdown()),
+            Box::new(running),
+        ))
     }
 
     fn write_body(&self) -> Result<Body> {
@@ -221,7 +258,11 @@ impl ResourceRequest<'_> {
     async fn create(&self, target: &Target) -> Result<Response<ResponseBody>> {
         let accepted = self.accepted(Shape::Object)?;
         let options = WriteOptions::parse(self.query, "CreateOptions")?;
-        let request = Request { target, caller: self.caller, options: &options };
+        let request = Request {
+            target,
+            caller: self.caller,
+            options: &options,
+        };
         let written = self.server.registry.create(request, self.write_body()?).await?;
         self.written(accepted, target, written)
     }
@@ -229,7 +270,11 @@ impl ResourceRequest<'_> {
     async fn update(&self, target: &Target) -> Result<Response<ResponseBody>> {
         let accepted = self.accepted(Shape::Object)?;
         let options = WriteOptions::parse(self.query, "UpdateOptions")?;
-        let request = Request { target, caller: self.caller, options: &options };
+        let request = Request {
+            target,
+            caller: self.caller,
+            options: &options,
+        };
         let written = self.server.registry.update(request, self.write_body()?).await?;
         self.written(accepted, target, written)
     }
@@ -238,7 +283,11 @@ impl ResourceRequest<'_> {
         let accepted = self.accepted(Shape::Object)?;
         let format = PatchFormat::parse(target, self.header(header::CONTENT_TYPE))?;
         let options = WriteOptions::parse(self.query, "PatchOptions")?;
-        let request = Request { target, caller: self.caller, options: &options };
+        let request = Request {
+            target,
+            caller: self.caller,
+            options: &options,
+        };
         let written = self.server.registry.patch(request, format, &self.body).await?;
         self.written(accepted, target, written)
     }
@@ -258,7 +307,14 @@ impl ResourceRequest<'_> {
             Deleted::Gone(object) if !resource.strategy.delete_returns_object => {
                 let uid = object["metadata"]["uid"].as_str().unwrap_or_default();
                 let status = deleted(&resource.group, &resource.plural, &target.name, uid);
-                Ok(respond::value(StatusCode::OK, Accepted { transform: Transform::None, ..accepted }, &status))
+                Ok(respond::value(
+                    StatusCode::OK,
+                    Accepted {
+                        transform: Transform::None,
+                        ..accepted
+                    },
+                    &status,
+                ))
             }
             Deleted::Gone(object) | Deleted::Pending(object) => {
                 Ok(self.object(StatusCode::OK, accepted, target, object))
@@ -270,7 +326,11 @@ impl ResourceRequest<'_> {
         let accepted = self.accepted(Shape::Fixed)?;
         let selection = self.list_options(target, false)?;
         let options = self.delete_options()?;
-        let items = self.server.registry.delete_collection(target, self.caller, &selection, &options).await?;
+        let items = self
+            .server
+            .registry
+            .delete_collection(target, self.caller, &selection, &options)
+            .await?;
         let list = json!({
             "apiVersion": target.api_version(),
             "kind": target.resource.list_kind,
@@ -280,14 +340,29 @@ impl ResourceRequest<'_> {
         Ok(respond::value(StatusCode::OK, accepted, &list))
     }
 
-    fn written(&self, accepted: Accepted, target: &Target, written: Written) -> Result<Response<ResponseBody>> {
-        let code = if written.created { StatusCode::CREATED } else { StatusCode::OK };
+    fn written(
+        &self,
+        accepted: Accepted,
+        target: &Target,
+        written: Written,
+    ) -> Result<Response<ResponseBody>> {
+        let code = if written.created {
+            StatusCode::CREATED
+        } else {
+            StatusCode::OK
+        };
         let mut response = self.object(code, accepted, target, written.object);
         respond::warn(response.headers_mut(), &written.warnings);
         Ok(response)
     }
 
-    fn object(&self, code: StatusCode, accepted: Accepted, target: &Target, object: Value) -> Response<ResponseBody> {
+    fn object(
+        &self,
+        code: StatusCode,
+        accepted: Accepted,
+        target: &Target,
+        object: Value,
+    ) -> Response<ResponseBody> {
         self.transformed(code, accepted, IncludeObject::default(), target, object)
     }
 
@@ -305,7 +380,15 @@ impl ResourceRequest<'_> {
             Transform::Table(version) => {
                 let metadata = json!({ "resourceVersion": object["metadata"]["resourceVersion"] });
                 let now = self.server.registry.now();
-                table(version, &target.version().columns, include, &[object], metadata, true, now)
+                table(
+                    version,
+                    &target.version().columns,
+                    include,
+                    &[object],
+                    metadata,
+                    true,
+                    now,
+                )
             }
         };
         respond::value(code, accepted, &object)

@@ -22,11 +22,17 @@ pub(crate) fn json(code: StatusCode, bytes: Bytes) -> Response<ResponseBody> {
 }
 
 /// A response of bytes of a media type.
-pub(super) fn typed(code: StatusCode, media_type: &'static str, bytes: impl Into<Bytes>) -> Response<ResponseBody> {
+pub(super) fn typed(
+    code: StatusCode,
+    media_type: &'static str,
+    bytes: impl Into<Bytes>,
+) -> Response<ResponseBody> {
     let bytes = bytes.into();
     let mut response = Response::new(full(bytes));
     *response.status_mut() = code;
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
+    response
+        .headers_mut()
+        .insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
     response
 }
 
@@ -61,7 +67,9 @@ pub(crate) fn error(error: &ApiError) -> Response<ResponseBody> {
     let mut response = json(error.code, encode(&error.to_status()));
     let retry = error.details.retry_after_seconds;
     if retry > 0 {
-        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(retry));
+        response
+            .headers_mut()
+            .insert(header::RETRY_AFTER, HeaderValue::from(retry));
     }
     response
 }
@@ -78,7 +86,11 @@ pub(super) fn warn(headers: &mut HeaderMap, warnings: &[String]) {
 }
 
 /// `bytes` as a body, compressed if the client accepts that and it pays.
-pub(super) fn compressed(request: &HeaderMap, mut response: Response<ResponseBody>, bytes: &Bytes) -> Response<ResponseBody> {
+pub(super) fn compressed(
+    request: &HeaderMap,
+    mut response: Response<ResponseBody>,
+    bytes: &Bytes,
+) -> Response<ResponseBody> {
     if gzip::is_wanted(request, bytes.len())
         && let Some(small) = gzip::compress(bytes)
     {

@@ -31,7 +31,9 @@ pub(super) async fn answer(
     };
     server.metrics.count(&info, &query, response.status());
     let headers = response.headers_mut();
-    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-cache, private"));
+    headers
+        .entry(header::CACHE_CONTROL)
+        .or_insert(HeaderValue::from_static("no-cache, private"));
     if let Ok(id) = HeaderValue::from_str(&server.registry.entropy().uuid()) {
         headers.insert("audit-id", id);
     }
@@ -53,25 +55,46 @@ async fn route(
     if let Some(path) = &info.resource {
         let user_agent = text(&parts.headers, &header::USER_AGENT).unwrap_or_default();
         let caller = Caller { identity, user_agent };
-        let request =
-            ResourceRequest { server, verb: info.verb, path, query, headers: &parts.headers, body: body?, caller };
+        let request = ResourceRequest {
+            server,
+            verb: info.verb,
+            path,
+            query,
+            headers: &parts.headers,
+            body: body?,
+            caller,
+        };
         return request.answer().await;
     }
     if !matches!(parts.method, Method::GET | Method::HEAD) {
         let message = "the server does not allow this method on the requested resource";
-        return Err(ApiError::new(StatusCode::METHOD_NOT_ALLOWED, "MethodNotAllowed", message));
+        return Err(ApiError::new(
+            StatusCode::METHOD_NOT_ALLOWED,
+            "MethodNotAllowed",
+            message,
+        ));
     }
     let path = info.path.trim_end_matches('/');
     if let Some(response) = health::answer(server, path, query) {
         return Ok(response);
     }
     match path {
-        "/version" => Ok(respond::json(StatusCode::OK, crate::codec::encode(&server.version()))),
+        "/version" => Ok(respond::json(
+            StatusCode::OK,
+            crate::codec::encode(&server.version()),
+        )),
         "/metrics" => {
             let text = server.metrics_text();
-            Ok(respond::typed(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", text))
+            Ok(respond::typed(
+                StatusCode::OK,
+                "text/plain; version=0.0.4; charset=utf-8",
+                text,
+            ))
         }
-        "" => Ok(respond::json(StatusCode::OK, crate::codec::encode(&discovery::paths(server)))),
+        "" => Ok(respond::json(
+            StatusCode::OK,
+            crate::codec::encode(&discovery::paths(server)),
+        )),
         _ if path == "/api" || path.starts_with("/api/") || path == "/apis" || path.starts_with("/apis/") => {
             discovery::answer(server, path, &parts.headers)
         }
@@ -87,7 +110,10 @@ fn text<'a>(headers: &'a HeaderMap, name: &header::HeaderName) -> Option<&'a str
 /// Whether the identity may make this request.
 fn authorize(server: &Shared, info: &RequestInfo, identity: &Identity) -> Result<()> {
     let attributes = Attributes::of(info);
-    match server.authorizer.authorize(&server.registry, identity, &attributes) {
+    match server
+        .authorizer
+        .authorize(&server.registry, identity, &attributes)
+    {
         Decision::Allow => Ok(()),
         Decision::NoOpinion => Err(attributes.forbidden(identity)),
     }

@@ -36,13 +36,16 @@ where
     });
     let mut builder = Builder::new(TokioExecutor::new());
     builder.http1().timer(TokioTimer::new()).header_read_timeout(None);
-    builder.http2().timer(TokioTimer::new()).max_concurrent_streams(MAX_STREAMS);
+    builder
+        .http2()
+        .timer(TokioTimer::new())
+        .max_concurrent_streams(MAX_STREAMS);
     let connection = builder.serve_connection_with_upgrades(TokioIo::new(io), handler);
     let mut connection = std::pin::pin!(connection);
     let outcome = tokio::select! {
         biased;
         outcome = connection.as_mut() => outcome,
-        _ = shutdown.wait_for(|down| *down) => {
+        () = &mut shutdown => {
             connection.as_mut().graceful_shutdown();
             connection.await
         }
@@ -59,7 +62,7 @@ pub(crate) async fn serve_tls(server: Arc<Shared>, listener: TcpListener, config
     loop {
         let accepted = tokio::select! {
             biased;
-            _ = shutdown.wait_for(|down| *down) => return,
+            () = &mut shutdown => return,
             accepted = listener.accept() => accepted,
         };
         let stream = match accepted {
@@ -90,7 +93,10 @@ async fn respond(
     mut request: Request<Incoming>,
     peer: Option<&Identity>,
 ) -> http::Response<ResponseBody> {
-    let identity = match server.authenticator.authenticate(&server.registry, request.headers(), peer) {
+    let identity = match server
+        .authenticator
+        .authenticate(&server.registry, request.headers(), peer)
+    {
         Authentication::User(identity) => identity,
         Authentication::Anonymous => Identity::anonymous(),
         Authentication::Invalid => {

@@ -30,7 +30,10 @@ pub struct InProcess {
 
 impl InProcess {
     pub(crate) fn new(server: Arc<Shared>, identity: Identity) -> Self {
-        Self { server, identity: Arc::new(identity) }
+        Self {
+            server,
+            identity: Arc::new(identity),
+        }
     }
 }
 
@@ -54,7 +57,11 @@ where
 }
 
 /// Answers a request; a panic becomes a 500.
-pub(super) async fn handle<B>(server: &Shared, request: Request<B>, identity: &Identity) -> Response<ResponseBody>
+pub(super) async fn handle<B>(
+    server: &Shared,
+    request: Request<B>,
+    identity: &Identity,
+) -> Response<ResponseBody>
 where
     B: Body<Data = Bytes> + Send,
     B::Error: Into<BoxError>,

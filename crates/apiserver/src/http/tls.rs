@@ -44,7 +44,9 @@ pub fn server_config(
     } else {
         let mut roots = RootCertStore::empty();
         for certificate in client_authorities {
-            roots.add(certificate.clone()).map_err(TlsError::ClientAuthority)?;
+            roots
+                .add(certificate.clone())
+                .map_err(TlsError::ClientAuthority)?;
         }
         let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider)
             .allow_unauthenticated()
@@ -63,6 +65,9 @@ pub(super) fn peer_identity(connection: &ServerConnection) -> Option<Identity> {
     let (_, certificate) = X509Certificate::from_der(certificate).ok()?;
     let subject = certificate.subject();
     let name = subject.iter_common_name().next()?.as_str().ok()?;
-    let groups = subject.iter_organization().filter_map(|it| it.as_str().ok()).map(str::to_owned);
+    let groups = subject
+        .iter_organization()
+        .filter_map(|it| it.as_str().ok())
+        .map(str::to_owned);
     Some(Identity::user(name, groups))
 }

@@ -4,7 +4,6 @@ use bytes::{BufMut, Bytes, BytesMut};
 use futures::stream;
 use http::{HeaderValue, Response, header};
 use serde_json::{Value, json};
-use tokio::sync::watch::Receiver;
 
 use super::body::{ResponseBody, stream as body_stream};
 use crate::{
@@ -14,13 +13,16 @@ use crate::{
     wire::negotiate::{Accepted, Transform},
 };
 
+/// Ends when the server shuts down.
+type Shutdown = std::pin::Pin<Box<dyn Future<Output = ()> + Send>>;
+
 struct Stream {
     watch: Watch,
     accepted: Accepted,
     include: IncludeObject,
     /// Whether the client has seen the columns of the table.
     described: bool,
-    shutdown: Receiver<bool>,
+    shutdown: Shutdown,
     /// Kept until the stream is dropped: counts as a running watch.
     _running: Box<dyn Send>,
 }
@@ -30,10 +32,17 @@ pub(super) fn respond(
     watch: Watch,
     accepted: Accepted,
     include: IncludeObject,
-    shutdown: Receiver<bool>,
+    shutdown: Shutdown,
     running: Box<dyn Send>,
 ) -> Response<ResponseBody> {
-    let state = Stream { watch, accepted, include, described: false, shutdown, _running: running };
+    let state = Stream {
+        watch,
+        accepted,
+        include,
+        described: false,
+        shutdown,
+        _running: running,
+    };
     let frames = stream::unfold(state, |mut state| async move {
         let frame = state.next().await?;
         Some((frame, state))
@@ -41,19 +50,18 @@ pub(super) fn respond(
     let mut response = Response::new(body_stream(frames));
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, private"));
+    headers.insert(
+        header::CACHE_CONTROL,
+        HeaderValue::from_static("no-cache, private"),
+    );
     response
 }
 
 impl Stream {
     async fn next(&mut self) -> Option<Bytes> {
-        if *self.shutdown.borrow() {
-            return None;
-        }
-        let shutdown = &mut self.shutdown;
         let events = tokio::select! {
             biased;
-            _ = shutdown.wait_for(|down| *down) => return None,
+            () = &mut self.shutdown => return None,
             events = self.watch.next() => events?,
         };
         let mut frame = BytesMut::with_capacity(events.iter().map(|event| event.object.len() + 32).sum());
@@ -84,7 +92,15 @@ impl Stream {
                 let columns = &self.watch.target().version().columns;
                 let now = self.watch.now();
                 let headings = !std::mem::replace(&mut self.described, true);
-                encode(&table(version, columns, self.include, &[object], metadata, headings, now))
+                encode(&table(
+                    version,
+                    columns,
+                    self.include,
+                    &[object],
+                    metadata,
+                    headings,
+                    now,
+                ))
             }
         }
     }

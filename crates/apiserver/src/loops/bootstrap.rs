@@ -17,7 +17,13 @@ const RBAC: &str = "rbac.authorization.k8s.io";
 /// Creates what is missing.
 pub(crate) async fn bootstrap(registry: &Registry) -> Result<()> {
     for name in NAMESPACES {
-        create(registry, "", "namespaces", json!({ "metadata": { "name": name } })).await?;
+        create(
+            registry,
+            "",
+            "namespaces",
+            json!({ "metadata": { "name": name } }),
+        )
+        .await?;
     }
     let everything = json!([
         { "apiGroups": ["*"], "resources": ["*"], "verbs": ["*"] },
@@ -47,14 +53,26 @@ fn role(name: &str, rules: Value) -> Value {
 /// Creates an object unless it is there.
 async fn create(registry: &Registry, group: &str, plural: &str, object: Value) -> Result<()> {
     let name = object["metadata"]["name"].as_str().unwrap_or_default().to_owned();
-    let Some(target) = built_in(registry, group, plural, "", &name) else { return Ok(()) };
+    let Some(target) = built_in(registry, group, plural, "", &name) else {
+        return Ok(());
+    };
     if registry.exists(&target) {
         return Ok(());
     }
     let identity = Identity::internal("system:apiserver");
-    let options = WriteOptions { field_manager: "kube-apiserver".to_owned(), ..WriteOptions::default() };
-    let caller = Caller { identity: &identity, user_agent: "kube-apiserver" };
-    let request = Request { target: &target, caller, options: &options };
+    let options = WriteOptions {
+        field_manager: "kube-apiserver".to_owned(),
+        ..WriteOptions::default()
+    };
+    let caller = Caller {
+        identity: &identity,
+        user_agent: "kube-apiserver",
+    };
+    let request = Request {
+        target: &target,
+        caller,
+        options: &options,
+    };
     match registry.create(request, Body::from(object)).await {
         Err(error) if error.reason != "AlreadyExists" => Err(error),
         _ => Ok(()),

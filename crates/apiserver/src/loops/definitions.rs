@@ -42,7 +42,11 @@ async fn clean_up(registry: &Registry, definition: &Value) -> bool {
     let name = Meta::of(definition).name();
     let group = definition["spec"]["group"].as_str().unwrap_or_default();
     let plural = definition["spec"]["names"]["plural"].as_str().unwrap_or_default();
-    let resource = registry.resources().get(group, plural).filter(|it| it.is_custom()).cloned();
+    let resource = registry
+        .resources()
+        .get(group, plural)
+        .filter(|it| it.is_custom())
+        .cloned();
     if let Some(resource) = resource {
         let snapshot = registry.store().snapshot();
         for record in snapshot.range(&resource.store_name, None) {
@@ -51,14 +55,18 @@ async fn clean_up(registry: &Registry, definition: &Value) -> bool {
             match registry.remove(&target, MANAGER, &DeleteOptions::default()).await {
                 Ok(_) => {}
                 Err(error) if error.is_not_found() => {}
-                Err(error) => tracing::warn!(%error, name, "failed to delete an object of a definition that goes"),
+                Err(error) => {
+                    tracing::warn!(%error, name, "failed to delete an object of a definition that goes")
+                }
             }
         }
         if registry.store().snapshot().count(&resource.store_name) > 0 {
             return false;
         }
     }
-    let Some(target) = built_in(registry, GROUP, PLURAL, "", name) else { return true };
+    let Some(target) = built_in(registry, GROUP, PLURAL, "", name) else {
+        return true;
+    };
     let release = |definition: &mut Value| {
         let kept: Vec<String> = Meta::of(definition)
             .finalizers()

@@ -22,14 +22,20 @@ pub(super) async fn run(registry: Arc<Registry>) {
                 event["eventTime"].as_str(),
                 Some(Meta::of(&event).creation_timestamp()),
             ];
-            let last = times.into_iter().flatten().filter_map(|text| text.parse::<jiff::Timestamp>().ok()).max();
+            let last = times
+                .into_iter()
+                .flatten()
+                .filter_map(|text| text.parse::<jiff::Timestamp>().ok())
+                .max();
             let keep = i64::try_from(KEEP.as_secs()).unwrap_or(i64::MAX);
             if last.is_some_and(|last| now - last.as_second() < keep) {
                 continue;
             }
             let target = built_in(&registry, "", "events", record.key.namespace(), record.key.name());
             if let Some(target) = target
-                && let Err(error) = registry.remove(&target, "event-ttl", &DeleteOptions::default()).await
+                && let Err(error) = registry
+                    .remove(&target, "event-ttl", &DeleteOptions::default())
+                    .await
             {
                 tracing::debug!(%error, "failed to remove an old event");
             }

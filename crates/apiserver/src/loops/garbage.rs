@@ -43,7 +43,10 @@ impl Graph {
             }
         }
         for owner in &owners {
-            self.dependents.entry(owner.clone()).or_default().insert(key.clone());
+            self.dependents
+                .entry(owner.clone())
+                .or_default()
+                .insert(key.clone());
         }
         if !owners.is_empty() {
             self.owners.insert(key.clone(), owners);
@@ -92,8 +95,13 @@ impl Collector {
     async fn follow(&mut self) {
         let store = self.registry.store().clone();
         let snapshot = store.snapshot();
-        let Ok(mut cursor) = store.watch_all(snapshot.revision()) else { return };
-        let resources: Vec<String> = snapshot.counts().map(|(resource, _)| resource.to_owned()).collect();
+        let Ok(mut cursor) = store.watch_all(snapshot.revision()) else {
+            return;
+        };
+        let resources: Vec<String> = snapshot
+            .counts()
+            .map(|(resource, _)| resource.to_owned())
+            .collect();
         for resource in &resources {
             for record in snapshot.range(resource, None) {
                 self.see(record);
@@ -128,7 +136,11 @@ impl Collector {
     fn see(&mut self, record: &Record) {
         let object: Value = serde_json::from_slice(&record.value).unwrap_or_default();
         let meta = Meta::of(&object);
-        let owners: BTreeSet<String> = meta.owner_references().into_iter().map(|owner| owner.uid).collect();
+        let owners: BTreeSet<String> = meta
+            .owner_references()
+            .into_iter()
+            .map(|owner| owner.uid)
+            .collect();
         let is_owned = !owners.is_empty();
         self.graph.set(&record.key, owners);
         let has_work = meta.has_finalizer(FOREGROUND_FINALIZER) || meta.has_finalizer(ORPHAN_FINALIZER);
@@ -173,10 +185,14 @@ impl Collector {
 
     async fn process(&mut self, key: &Key) -> Result<()> {
         let snapshot = self.registry.store().snapshot();
-        let Some(record) = snapshot.get(key) else { return Ok(()) };
+        let Some(record) = snapshot.get(key) else {
+            return Ok(());
+        };
         let object: Value = serde_json::from_slice(&record.value).unwrap_or_default();
         let meta = Meta::of(&object);
-        let Some(target) = self.target(key) else { return Ok(()) };
+        let Some(target) = self.target(key) else {
+            return Ok(());
+        };
         if meta.deletion_timestamp().is_some() {
             if meta.has_finalizer(ORPHAN_FINALIZER) {
                 return self.orphan(&target, meta.uid()).await;
@@ -190,12 +206,20 @@ impl Collector {
             self.unknown.insert(key.clone());
             return Ok(());
         };
-        let Owners { solid, dangling, waiting } = owners;
+        let Owners {
+            solid,
+            dangling,
+            waiting,
+        } = owners;
         if dangling.is_empty() && waiting.is_empty() {
             return Ok(());
         }
         if !solid.is_empty() {
-            let lost: Vec<String> = dangling.into_iter().chain(waiting).map(|owner| owner.uid).collect();
+            let lost: Vec<String> = dangling
+                .into_iter()
+                .chain(waiting)
+                .map(|owner| owner.uid)
+                .collect();
             return self.drop_owners(&target, &lost).await;
         }
         let has_dependents = !self.graph.dependents(meta.uid()).is_empty();
@@ -227,12 +251,22 @@ impl Collector {
     fn owner_key(&self, key: &Key, owner: &OwnerReference) -> Option<Key> {
         let group = owner.api_version.split_once('/').map_or("", |(group, _)| group);
         let table = self.registry.resources();
-        let resource = table.all().find(|it| it.group == group && it.kind == owner.kind)?;
-        let namespace = if resource.is_namespaced() { key.namespace() } else { "" };
+        let resource = table
+            .all()
+            .find(|it| it.group == group && it.kind == owner.kind)?;
+        let namespace = if resource.is_namespaced() {
+            key.namespace()
+        } else {
+            ""
+        };
         if resource.is_namespaced() && namespace.is_empty() {
             return None;
         }
-        Some(Key::new(resource.store_name.as_str(), namespace, owner.name.as_str()))
+        Some(Key::new(
+            resource.store_name.as_str(),
+            namespace,
+            owner.name.as_str(),
+        ))
     }
 
     /// What the owners of an object are to it; nothing if that cannot be told of one of them.
@@ -241,13 +275,19 @@ impl Collector {
         let mut owners = Owners::default();
         for owner in meta.owner_references() {
             let owner_key = self.owner_key(key, &owner)?;
-            let found: Option<Value> =
-                snapshot.get(&owner_key).and_then(|record| serde_json::from_slice(&record.value).ok());
+            let found: Option<Value> = snapshot
+                .get(&owner_key)
+                .and_then(|record| serde_json::from_slice(&record.value).ok());
             match found {
                 Some(found) if Meta::of(&found).uid() == owner.uid => {
                     let found = Meta::of(&found);
-                    let waits = found.deletion_timestamp().is_some() && found.has_finalizer(FOREGROUND_FINALIZER);
-                    if waits { owners.waiting.push(owner) } else { owners.solid.push(owner) }
+                    let waits =
+                        found.deletion_timestamp().is_some() && found.has_finalizer(FOREGROUND_FINALIZER);
+                    if waits {
+                        owners.waiting.push(owner)
+                    } else {
+                        owners.solid.push(owner)
+                    }
                 }
                 _ => owners.dangling.push(owner),
             }
@@ -260,7 +300,9 @@ impl Collector {
         let mut is_blocked = false;
         let snapshot = self.registry.store().snapshot();
         for key in self.graph.dependents(uid) {
-            let Some(record) = snapshot.get(&key) else { continue };
+            let Some(record) = snapshot.get(&key) else {
+                continue;
+            };
             let object: Value = serde_json::from_slice(&record.value).unwrap_or_default();
             let meta = Meta::of(&object);
             let reference = meta.owner_references().into_iter().find(|owner| owner.uid == uid);
@@ -269,7 +311,11 @@ impl Collector {
                 self.queue.insert(key);
             }
         }
-        if is_blocked { Ok(()) } else { self.release(target, FOREGROUND_FINALIZER).await }
+        if is_blocked {
+            Ok(())
+        } else {
+            self.release(target, FOREGROUND_FINALIZER).await
+        }
     }
 
     /// Takes the owner out of its dependents, then releases it.
@@ -284,7 +330,9 @@ impl Collector {
 
     async fn drop_owners(&self, target: &Target, uids: &[String]) -> Result<()> {
         let change = |object: &mut Value| {
-            let Some(Value::Array(mut list)) = MetaMut::of(object).remove("ownerReferences") else { return false };
+            let Some(Value::Array(mut list)) = MetaMut::of(object).remove("ownerReferences") else {
+                return false;
+            };
             list.retain(|owner| !uids.iter().any(|uid| owner["uid"] == uid.as_str()));
             if !list.is_empty() {
                 MetaMut::of(object).set("ownerReferences", list);
@@ -296,8 +344,12 @@ impl Collector {
 
     async fn release(&self, target: &Target, finalizer: &str) -> Result<()> {
         let change = |object: &mut Value| {
-            let kept: Vec<String> =
-                Meta::of(object).finalizers().into_iter().filter(|it| *it != finalizer).map(str::to_owned).collect();
+            let kept: Vec<String> = Meta::of(object)
+                .finalizers()
+                .into_iter()
+                .filter(|it| *it != finalizer)
+                .map(str::to_owned)
+                .collect();
             let kept: Vec<&str> = kept.iter().map(String::as_str).collect();
             MetaMut::of(object).set_finalizers(&kept);
             true

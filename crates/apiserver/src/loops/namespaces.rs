@@ -22,7 +22,9 @@ pub(super) async fn run(registry: Arc<Registry>) {
         let from = registry.store().revision();
         let mut waiting = false;
         for namespace in stored(&registry, STORE_NAME) {
-            let has_content = namespace["spec"]["finalizers"].as_array().is_some_and(|list| !list.is_empty());
+            let has_content = namespace["spec"]["finalizers"]
+                .as_array()
+                .is_some_and(|list| !list.is_empty());
             if Meta::of(&namespace).deletion_timestamp().is_some() && has_content {
                 waiting |= !empty(&registry, &namespace).await;
             }
@@ -53,14 +55,18 @@ async fn empty(registry: &Registry, namespace: &Value) -> bool {
     let name = Meta::of(namespace).name();
     let remains = delete_content(registry, name).await;
     let done = remains.resources.is_empty() && remains.failures.is_empty();
-    let Some(target) = built_in(registry, "", "namespaces", "", name) else { return true };
+    let Some(target) = built_in(registry, "", "namespaces", "", name) else {
+        return true;
+    };
     let now = seconds(registry.now());
     let outcome = if done {
         let finish = |namespace: &mut Value| {
             namespace["spec"]["finalizers"] = json!([]);
             true
         };
-        registry.change(&target.part(Part::Finalize), MANAGER, &finish).await
+        registry
+            .change(&target.part(Part::Finalize), MANAGER, &finish)
+            .await
     } else {
         let report = |namespace: &mut Value| {
             for (kind, reason, message) in conditions(&remains) {
@@ -68,7 +74,9 @@ async fn empty(registry: &Registry, namespace: &Value) -> bool {
             }
             true
         };
-        registry.change(&target.part(Part::Status), MANAGER, &report).await
+        registry
+            .change(&target.part(Part::Status), MANAGER, &report)
+            .await
     };
     match outcome {
         Ok(_) => done,
@@ -84,20 +92,31 @@ async fn delete_content(registry: &Registry, namespace: &str) -> Remains {
     let table = registry.resources();
     let resources = table.all().filter(|resource| {
         // Two views of the same objects: one of them is enough.
-        resource.is_namespaced() && resource.backing == Backing::Stored && resource.storage.0 == resource.group
+        resource.is_namespaced()
+            && resource.backing == Backing::Stored
+            && resource.storage.0 == resource.group
     });
-    let options = DeleteOptions { propagation: Some(Propagation::Background), ..DeleteOptions::default() };
+    let options = DeleteOptions {
+        propagation: Some(Propagation::Background),
+        ..DeleteOptions::default()
+    };
     for resource in resources {
         let snapshot = registry.store().snapshot();
         for record in snapshot.range(&resource.store_name, Some(namespace)) {
-            let Some(target) = Target::stored(resource, namespace, record.key.name()) else { continue };
+            let Some(target) = Target::stored(resource, namespace, record.key.name()) else {
+                continue;
+            };
             match registry.remove(&target, MANAGER, &options).await {
                 Err(error) if !error.is_not_found() => remains.failures.push(error.message),
                 _ => {}
             }
         }
         let mut left = 0;
-        for record in registry.store().snapshot().range(&resource.store_name, Some(namespace)) {
+        for record in registry
+            .store()
+            .snapshot()
+            .range(&resource.store_name, Some(namespace))
+        {
             left += 1;
             let object: Value = serde_json::from_slice(&record.value).unwrap_or_default();
             for finalizer in Meta::of(&object).finalizers() {
@@ -112,29 +131,54 @@ async fn delete_content(registry: &Registry, namespace: &str) -> Remains {
 }
 
 fn conditions(remains: &Remains) -> [(&'static str, &'static str, Option<String>); 5] {
-    let resources: Vec<String> =
-        remains.resources.iter().map(|(name, count)| format!("{name} has {count} resource instances")).collect();
-    let finalizers: Vec<String> =
-        remains.finalizers.iter().map(|(name, count)| format!("{name} in {count} resource instances")).collect();
+    let resources: Vec<String> = remains
+        .resources
+        .iter()
+        .map(|(name, count)| format!("{name} has {count} resource instances"))
+        .collect();
+    let finalizers: Vec<String> = remains
+        .finalizers
+        .iter()
+        .map(|(name, count)| format!("{name} in {count} resource instances"))
+        .collect();
     let text = |lead: &str, list: &[String]| (!list.is_empty()).then(|| format!("{lead}{}", list.join(", ")));
     let failures = text("Failed to delete all resource types: ", &remains.failures);
     [
         ("NamespaceDeletionDiscoveryFailure", "ResourcesDiscovered", None),
-        ("NamespaceDeletionGroupVersionParsingFailure", "ParsedGroupVersions", None),
+        (
+            "NamespaceDeletionGroupVersionParsingFailure",
+            "ParsedGroupVersions",
+            None,
+        ),
         (
             "NamespaceDeletionContentFailure",
-            if failures.is_some() { "ContentDeletionFailed" } else { "ContentDeleted" },
+            if failures.is_some() {
+                "ContentDeletionFailed"
+            } else {
+                "ContentDeleted"
+            },
             failures,
         ),
         (
             "NamespaceContentRemaining",
-            if resources.is_empty() { "ContentRemoved" } else { "SomeResourcesRemain" },
+            if resources.is_empty() {
+                "ContentRemoved"
+            } else {
+                "SomeResourcesRemain"
+            },
             text("Some resources are remaining: ", &resources),
         ),
         (
             "NamespaceFinalizersRemaining",
-            if finalizers.is_empty() { "ContentHasNoFinalizers" } else { "SomeFinalizersRemain" },
-            text("Some content in the namespace has finalizers remaining: ", &finalizers),
+            if finalizers.is_empty() {
+                "ContentHasNoFinalizers"
+            } else {
+                "SomeFinalizersRemain"
+            },
+            text(
+                "Some content in the namespace has finalizers remaining: ",
+                &finalizers,
+            ),
         ),
     ]
 }
@@ -154,7 +198,9 @@ fn set_condition(namespace: &mut Value, kind: &str, reason: &str, message: Optio
     if !namespace["status"]["conditions"].is_array() {
         namespace["status"]["conditions"] = json!([]);
     }
-    let Some(list) = namespace["status"]["conditions"].as_array_mut() else { return };
+    let Some(list) = namespace["status"]["conditions"].as_array_mut() else {
+        return;
+    };
     let index = list.iter().position(|it| it["type"] == kind);
     let since = index
         .filter(|index| list[*index]["status"] == status)

@@ -36,9 +36,10 @@ pub(super) async fn run(registry: Arc<Registry>) {
             continue;
         }
         let store = registry.store();
-        let (Ok(mut namespaces), Ok(mut accounts)) =
-            (store.watch("core/namespaces", None, from), store.watch("core/serviceaccounts", None, from))
-        else {
+        let (Ok(mut namespaces), Ok(mut accounts)) = (
+            store.watch("core/namespaces", None, from),
+            store.watch("core/serviceaccounts", None, from),
+        ) else {
             continue;
         };
         // An error means that history was dropped: the next round reads everything anyway.
@@ -51,15 +52,30 @@ pub(super) async fn run(registry: Arc<Registry>) {
 }
 
 async fn ensure(registry: &Registry, namespace: &str) -> Result<()> {
-    let Some(target) = built_in(registry, "", "serviceaccounts", namespace, "default") else { return Ok(()) };
+    let Some(target) = built_in(registry, "", "serviceaccounts", namespace, "default") else {
+        return Ok(());
+    };
     if registry.exists(&target) {
         return Ok(());
     }
     let identity = Identity::internal("system:kube-controller-manager");
-    let options = WriteOptions { field_manager: MANAGER.to_owned(), ..WriteOptions::default() };
-    let caller = Caller { identity: &identity, user_agent: MANAGER };
-    let request = Request { target: &target, caller, options: &options };
-    match registry.create(request, Body::from(json!({ "metadata": { "name": "default" } }))).await {
+    let options = WriteOptions {
+        field_manager: MANAGER.to_owned(),
+        ..WriteOptions::default()
+    };
+    let caller = Caller {
+        identity: &identity,
+        user_agent: MANAGER,
+    };
+    let request = Request {
+        target: &target,
+        caller,
+        options: &options,
+    };
+    match registry
+        .create(request, Body::from(json!({ "metadata": { "name": "default" } })))
+        .await
+    {
         Err(error) if error.reason != "AlreadyExists" => Err(error),
         _ => Ok(()),
     }

@@ -14,7 +14,9 @@ use crate::{
 pub(super) fn v3(table: &ResourceTable, group: &str, version: &str) -> Value {
     let mut paths = Map::new();
     let mut schemas: BTreeMap<String, Value> = BTreeMap::new();
-    let mut roots: Vec<String> = ["ObjectMeta", "ListMeta", "DeleteOptions", "Status"].map(|it| format!("{META}{it}")).into();
+    let mut roots: Vec<String> = ["ObjectMeta", "ListMeta", "DeleteOptions", "Status"]
+        .map(|it| format!("{META}{it}"))
+        .into();
     for (resource, version) in table.in_version(group, version) {
         let name = match &version.schema {
             SchemaSource::BuiltIn(schema) => {
@@ -23,7 +25,10 @@ pub(super) fn v3(table: &ResourceTable, group: &str, version: &str) -> Value {
             }
             SchemaSource::Custom { published, .. } => {
                 let name = schema_name(group, &version.name, &resource.kind);
-                schemas.insert(name.clone(), as_object(published, group, &version.name, &resource.kind));
+                schemas.insert(
+                    name.clone(),
+                    as_object(published, group, &version.name, &resource.kind),
+                );
                 name
             }
         };
@@ -48,7 +53,11 @@ pub(super) fn v2(table: &ResourceTable) -> Value {
         for version in versions {
             let document = v3(table, &group, &version);
             if let Value::Object(found) = &document["components"]["schemas"] {
-                schemas.extend(found.iter().map(|(name, schema)| (name.clone(), v2_schema(schema))));
+                schemas.extend(
+                    found
+                        .iter()
+                        .map(|(name, schema)| (name.clone(), v2_schema(schema))),
+                );
             }
         }
     }
@@ -68,7 +77,10 @@ fn v2_schema(schema: &Value) -> Value {
             for (key, value) in map {
                 match key.as_str() {
                     "$ref" => {
-                        let name = value.as_str().and_then(|it| it.strip_prefix(REFERENCE_PREFIX)).unwrap_or_default();
+                        let name = value
+                            .as_str()
+                            .and_then(|it| it.strip_prefix(REFERENCE_PREFIX))
+                            .unwrap_or_default();
                         result.insert(key.clone(), json!(format!("#/definitions/{name}")));
                     }
                     "allOf" => match value.as_array().map(Vec::as_slice) {
@@ -111,8 +123,7 @@ fn list_schema(resource: &Resource, version: &Version, item: &str) -> Value {
 }
 
 fn parameter(name: &str, place: &str, kind: &str, description: &str) -> Value {
-    let mut parameter =
-        json!({ "name": name, "in": place, "description": description, "schema": { "type": kind, "uniqueItems": true } });
+    let mut parameter = json!({ "name": name, "in": place, "description": description, "schema": { "type": kind, "uniqueItems": true } });
     if place == "path" {
         parameter["required"] = json!(true);
     }
@@ -121,9 +132,24 @@ fn parameter(name: &str, place: &str, kind: &str, description: &str) -> Value {
 
 fn write_parameters() -> Vec<Value> {
     vec![
-        parameter("dryRun", "query", "string", "When present, indicates that modifications should not be persisted."),
-        parameter("fieldManager", "query", "string", "The name of the actor that makes these changes."),
-        parameter("fieldValidation", "query", "string", "What to do about unknown or duplicate fields: Ignore, Warn, Strict."),
+        parameter(
+            "dryRun",
+            "query",
+            "string",
+            "When present, indicates that modifications should not be persisted.",
+        ),
+        parameter(
+            "fieldManager",
+            "query",
+            "string",
+            "The name of the actor that makes these changes.",
+        ),
+        parameter(
+            "fieldValidation",
+            "query",
+            "string",
+            "What to do about unknown or duplicate fields: Ignore, Warn, Strict.",
+        ),
     ]
 }
 
@@ -171,7 +197,12 @@ fn add_paths(paths: &mut Map<String, Value>, resource: &Resource, version: &Vers
     let own_body = || Some(json!({ "application/json": { "schema": reference(schema) } }));
     let mut place = Vec::new();
     if resource.is_namespaced() {
-        place.push(parameter("namespace", "path", "string", "object name and auth scope, such as for teams and projects"));
+        place.push(parameter(
+            "namespace",
+            "path",
+            "string",
+            "object name and auth scope, such as for teams and projects",
+        ));
     }
     let verbs = resource.verbs();
     let mut of_collection = json!({ "parameters": place });
@@ -189,15 +220,30 @@ fn add_paths(paths: &mut Map<String, Value>, resource: &Resource, version: &Vers
     if !verbs.contains(&"get") {
         return;
     }
-    place.push(parameter("name", "path", "string", &format!("name of the {}", resource.kind)));
+    place.push(parameter(
+        "name",
+        "path",
+        "string",
+        &format!("name of the {}", resource.kind),
+    ));
     let mut of_object = json!({ "parameters": place });
     of_object["get"] = operation("get", Vec::new(), schema, None);
     of_object["put"] = operation("put", write_parameters(), schema, own_body());
     let mut patch_parameters = write_parameters();
-    patch_parameters.push(parameter("force", "query", "boolean", "Force apply: take fields over from other managers."));
+    patch_parameters.push(parameter(
+        "force",
+        "query",
+        "boolean",
+        "Force apply: take fields over from other managers.",
+    ));
     let patches: Map<String, Value> = taken(resource.strategy.strategic_merge)
         .iter()
-        .map(|media_type| ((*media_type).to_owned(), json!({ "schema": { "type": "object" } })))
+        .map(|media_type| {
+            (
+                (*media_type).to_owned(),
+                json!({ "schema": { "type": "object" } }),
+            )
+        })
         .collect();
     of_object["patch"] = operation("patch", patch_parameters, schema, Some(Value::Object(patches)));
     of_object["delete"] = operation("delete", write_parameters(), &format!("{META}Status"), None);

@@ -47,10 +47,20 @@ pub(crate) fn answer(
 }
 
 fn root(group: &str, version: &str) -> String {
-    if group.is_empty() { format!("api/{version}") } else { format!("apis/{group}/{version}") }
+    if group.is_empty() {
+        format!("api/{version}")
+    } else {
+        format!("apis/{group}/{version}")
+    }
 }
 
-fn v3(server: &Shared, group: &str, version: &str, query: &Query, headers: &HeaderMap) -> Result<Response<ResponseBody>> {
+fn v3(
+    server: &Shared,
+    group: &str,
+    version: &str,
+    query: &Query,
+    headers: &HeaderMap,
+) -> Result<Response<ResponseBody>> {
     let table = server.registry.resources();
     if table.in_version(group, version).next().is_none() {
         return Err(ApiError::unknown_path());
@@ -78,7 +88,10 @@ fn v3(server: &Shared, group: &str, version: &str, query: &Query, headers: &Head
 
 fn cached(headers: &HeaderMap, bytes: bytes::Bytes) -> Response<ResponseBody> {
     let tag = format!("\"{}\"", hash(&bytes));
-    if headers.get(header::IF_NONE_MATCH).is_some_and(|value| value.as_bytes() == tag.as_bytes()) {
+    if headers
+        .get(header::IF_NONE_MATCH)
+        .is_some_and(|value| value.as_bytes() == tag.as_bytes())
+    {
         let mut response = Response::new(empty_body());
         *response.status_mut() = StatusCode::NOT_MODIFIED;
         return response;
@@ -87,7 +100,9 @@ fn cached(headers: &HeaderMap, bytes: bytes::Bytes) -> Response<ResponseBody> {
     if let Ok(tag) = HeaderValue::from_str(&tag) {
         response.headers_mut().insert(header::ETAG, tag);
     }
-    response.headers_mut().insert(header::VARY, HeaderValue::from_static("Accept"));
+    response
+        .headers_mut()
+        .insert(header::VARY, HeaderValue::from_static("Accept"));
     response
 }
 

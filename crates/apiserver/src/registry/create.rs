@@ -26,7 +26,12 @@ impl Registry {
         let mut warnings = Vec::new();
         let target = request.target;
         let codec = self.codec(&target.resource);
-        let object = codec.decode(target.version(), body, request.options.field_validation, &mut warnings)?;
+        let object = codec.decode(
+            target.version(),
+            body,
+            request.options.field_validation,
+            &mut warnings,
+        )?;
         self.insert(request, object, Ownership::Track, warnings).await
     }
 
@@ -50,9 +55,14 @@ impl Registry {
             ));
         }
         let mut meta = MetaMut::of(&mut object);
-        for field in
-            ["uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "generation"]
-        {
+        for field in [
+            "uid",
+            "creationTimestamp",
+            "deletionTimestamp",
+            "deletionGracePeriodSeconds",
+            "selfLink",
+            "generation",
+        ] {
             meta.remove(field);
         }
         if target.resource.is_namespaced() {
@@ -73,7 +83,10 @@ impl Registry {
         for _ in 0..GENERATE_ATTEMPTS {
             let mut named = object.clone();
             MetaMut::of(&mut named).set("name", format!("{base}{}", self.entropy.suffix(5)));
-            match self.insert_named(request, named, ownership, warnings.clone()).await {
+            match self
+                .insert_named(request, named, ownership, warnings.clone())
+                .await
+            {
                 Err(error) if error.reason == "AlreadyExists" => {}
                 outcome => return outcome,
             }
@@ -125,22 +138,49 @@ impl Registry {
         }
         if request.options.dry_run {
             let object = self.codec(resource).convert(stored, &target.api_version())?;
-            return Ok(Written { object, created: true, warnings });
+            return Ok(Written {
+                object,
+                created: true,
+                warnings,
+            });
         }
-        let write = Write { key: target.key(), expect: Expect::Absent, value: Some(encode(&stored)) };
-        let committed = self.store.commit(write).await.map_err(|error| commit_error(target, &error))?;
+        let write = Write {
+            key: target.key(),
+            expect: Expect::Absent,
+            value: Some(encode(&stored)),
+        };
+        let committed = self
+            .store
+            .commit(write)
+            .await
+            .map_err(|error| commit_error(target, &error))?;
         self.definition_written(resource, &committed.record, true);
         drop(definitions);
         let object = self.codec(resource).read(&committed.record, target.version())?;
-        Ok(Written { object, created: true, warnings })
+        Ok(Written {
+            object,
+            created: true,
+            warnings,
+        })
     }
 
     /// Whether there is a place for a new object: its namespace exists and stays, its kind stays.
     fn check_room(&self, target: &Target) -> Result<()> {
         let resource = &target.resource;
-        if matches!(resource.origin, Origin::Custom { terminating: true, .. }) {
+        if matches!(
+            resource.origin,
+            Origin::Custom {
+                terminating: true,
+                ..
+            }
+        ) {
             let why = "create not allowed while custom resource definition is terminating";
-            return Err(ApiError::forbidden(&resource.group, &resource.plural, &target.name, why));
+            return Err(ApiError::forbidden(
+                &resource.group,
+                &resource.plural,
+                &target.name,
+                why,
+            ));
         }
         if !resource.is_namespaced() {
             return Ok(());
@@ -159,11 +199,13 @@ impl Registry {
             target.namespace
         );
         let message = format!("namespace {} is being terminated", target.namespace);
-        Err(ApiError::forbidden(&resource.group, &resource.plural, &target.name, &why).caused_by(
-            "NamespaceTerminating",
-            &message,
-            "metadata.namespace",
-        ))
+        Err(
+            ApiError::forbidden(&resource.group, &resource.plural, &target.name, &why).caused_by(
+                "NamespaceTerminating",
+                &message,
+                "metadata.namespace",
+            ),
+        )
     }
 }
 

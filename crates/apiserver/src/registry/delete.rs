@@ -34,9 +34,21 @@ impl Registry {
     ///
     /// # Errors
     /// 404, a failed precondition, a refusal by admission.
-    pub async fn delete(&self, target: &Target, caller: Caller<'_>, options: &DeleteOptions) -> Result<Deleted> {
-        let write_options = WriteOptions { dry_run: options.dry_run, ..WriteOptions::default() };
-        let request = Request { target, caller, options: &write_options };
+    pub async fn delete(
+        &self,
+        target: &Target,
+        caller: Caller<'_>,
+        options: &DeleteOptions,
+    ) -> Result<Deleted> {
+        let write_options = WriteOptions {
+            dry_run: options.dry_run,
+            ..WriteOptions::default()
+        };
+        let request = Request {
+            target,
+            caller,
+            options: &write_options,
+        };
         let _definitions = self.definitions_lock(&target.resource).await;
         for _ in 0..ATTEMPTS {
             let record = self.record(&self.store.snapshot(), target)?;
@@ -53,7 +65,15 @@ impl Registry {
     /// As [`Registry::delete`].
     pub async fn remove(&self, target: &Target, manager: &str, options: &DeleteOptions) -> Result<Deleted> {
         let identity = crate::auth::Identity::internal(manager);
-        self.delete(target, Caller { identity: &identity, user_agent: manager }, options).await
+        self.delete(
+            target,
+            Caller {
+                identity: &identity,
+                user_agent: manager,
+            },
+            options,
+        )
+        .await
     }
 
     async fn delete_once(
@@ -71,7 +91,12 @@ impl Registry {
         };
         check_preconditions(target, options, &stored)?;
         if let Some(why) = kinds::undeletable(resource, &target.name) {
-            return Err(ApiError::forbidden(&resource.group, &resource.plural, &target.name, why));
+            return Err(ApiError::forbidden(
+                &resource.group,
+                &resource.plural,
+                &target.name,
+                why,
+            ));
         }
         let mut warnings = Vec::new();
         self.judge(request, Operation::Delete, Some(&stored), None, &mut warnings)?;
@@ -95,7 +120,11 @@ impl Registry {
         };
         if options.dry_run || (waits && bytes == before) {
             let object = in_request_version(stored, record.revision)?;
-            return Ok(Some(if waits { Deleted::Pending(object) } else { Deleted::Gone(object) }));
+            return Ok(Some(if waits {
+                Deleted::Pending(object)
+            } else {
+                Deleted::Gone(object)
+            }));
         }
         let write = Write {
             key: target.key(),
@@ -109,7 +138,11 @@ impl Registry {
         };
         self.definition_written(resource, &committed.record, waits);
         let object = in_request_version(stored, committed.revision)?;
-        Ok(Some(if waits { Deleted::Pending(object) } else { Deleted::Gone(object) }))
+        Ok(Some(if waits {
+            Deleted::Pending(object)
+        } else {
+            Deleted::Gone(object)
+        }))
     }
 
     /// Marks an object as being deleted: the time and the next generation only once.
@@ -157,10 +190,15 @@ impl Registry {
 fn check_preconditions(target: &Target, options: &DeleteOptions, stored: &Value) -> Result<()> {
     let meta = Meta::of(stored);
     if let Some(uid) = options.uid.as_deref().filter(|uid| *uid != meta.uid()) {
-        let why = format!("Precondition failed: UID in precondition: {uid}, UID in object meta: {}", meta.uid());
+        let why = format!(
+            "Precondition failed: UID in precondition: {uid}, UID in object meta: {}",
+            meta.uid()
+        );
         return Err(target.conflict(&why));
     }
-    let Some(version) = options.resource_version.as_deref() else { return Ok(()) };
+    let Some(version) = options.resource_version.as_deref() else {
+        return Ok(());
+    };
     if version == meta.resource_version() {
         return Ok(());
     }
@@ -173,14 +211,22 @@ fn check_preconditions(target: &Target, options: &DeleteOptions, stored: &Value)
 
 /// The finalizers of an object that is deleted: those of garbage collection follow the policy.
 fn finalizers_after(stored: &Value, propagation: Option<Propagation>) -> Vec<String> {
-    let mut finalizers: Vec<String> = Meta::of(stored).finalizers().into_iter().map(str::to_owned).collect();
-    let Some(propagation) = propagation else { return finalizers };
+    let mut finalizers: Vec<String> = Meta::of(stored)
+        .finalizers()
+        .into_iter()
+        .map(str::to_owned)
+        .collect();
+    let Some(propagation) = propagation else {
+        return finalizers;
+    };
     let wanted = match propagation {
         Propagation::Orphan => Some(ORPHAN_FINALIZER),
         Propagation::Foreground => Some(FOREGROUND_FINALIZER),
         Propagation::Background => None,
     };
-    finalizers.retain(|it| !matches!(it.as_str(), ORPHAN_FINALIZER | FOREGROUND_FINALIZER) || Some(it.as_str()) == wanted);
+    finalizers.retain(|it| {
+        !matches!(it.as_str(), ORPHAN_FINALIZER | FOREGROUND_FINALIZER) || Some(it.as_str()) == wanted
+    });
     if let Some(wanted) = wanted
         && !finalizers.iter().any(|it| it == wanted)
     {

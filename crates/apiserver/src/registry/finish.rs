@@ -42,7 +42,11 @@ impl Words {
                 version: version.clone(),
                 kind: resource.kind.clone(),
             },
-            resource: GroupVersionResource { group, version, resource: resource.plural.clone() },
+            resource: GroupVersionResource {
+                group,
+                version,
+                resource: resource.plural.clone(),
+            },
         }
     }
 }
@@ -52,7 +56,9 @@ impl Registry {
     pub(super) fn track(&self, request: Request<'_>, old: &Value, new: Value, now: Timestamp) -> Value {
         let codec = self.codec(&request.target.resource);
         let manager = request.manager();
-        let updated = with_operation(&codec, request, &manager, now, |operation| managed::update(operation, old, new));
+        let updated = with_operation(&codec, request, &manager, now, |operation| {
+            managed::update(operation, old, new)
+        });
         if let Some(failure) = updated.failure {
             tracing::warn!(%failure, resource = request.target.resource.qualified(), "managed fields are not tracked");
         }
@@ -71,7 +77,10 @@ impl Registry {
         let words = Words::of(&request.target.resource);
         let name = Meta::of(stored).name().to_owned();
         let admission = admission_request(request, operation, &words, &name, old);
-        self.seams.admission.mutate(&admission, stored, warnings).map_err(|denied| refused(request.target, denied))
+        self.seams
+            .admission
+            .mutate(&admission, stored, warnings)
+            .map_err(|denied| refused(request.target, denied))
     }
 
     /// Lets admission judge a write after all changes.
@@ -84,7 +93,10 @@ impl Registry {
         warnings: &mut Vec<String>,
     ) -> Result<()> {
         let words = Words::of(&request.target.resource);
-        let name = stored.or(old).map(|object| Meta::of(object).name().to_owned()).unwrap_or_default();
+        let name = stored
+            .or(old)
+            .map(|object| Meta::of(object).name().to_owned())
+            .unwrap_or_default();
         let admission = admission_request(request, operation, &words, &name, old);
         self.seams
             .admission
@@ -131,7 +143,13 @@ impl Registry {
         let resource = &request.target.resource;
         let mut errors = validate::update(stored, old);
         if let Some(version) = self.codec(resource).storage_version() {
-            errors.extend(schema_errors(version, request.target.part, stored, Some(old), warnings));
+            errors.extend(schema_errors(
+                version,
+                request.target.part,
+                stored,
+                Some(old),
+                warnings,
+            ));
         }
         errors.extend(kinds::validate(resource, stored, Some(old)));
         errors.extend(self.validate_definition(resource, stored, Some(old)));
@@ -141,7 +159,11 @@ impl Registry {
 }
 
 fn invalid_if(resource: &Resource, name: &str, errors: &[capstan_base::field::Error]) -> Result<()> {
-    if errors.is_empty() { Ok(()) } else { Err(ApiError::invalid(&resource.group, &resource.kind, name, errors)) }
+    if errors.is_empty() {
+        Ok(())
+    } else {
+        Err(ApiError::invalid(&resource.group, &resource.kind, name, errors))
+    }
 }
 
 fn admission_request<'a>(
@@ -168,7 +190,11 @@ fn refused(target: &Target, denied: Denied) -> ApiError {
     let resource = &target.resource;
     let mut error = ApiError::new(denied.code, denied.reason, denied.message).about(
         &resource.group,
-        if denied.reason == "Invalid" { &resource.kind } else { &resource.plural },
+        if denied.reason == "Invalid" {
+            &resource.kind
+        } else {
+            &resource.plural
+        },
         &target.name,
     );
     error.details.causes = denied.causes;

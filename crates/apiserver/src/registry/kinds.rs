@@ -36,7 +36,9 @@ pub(super) fn prepare_create(resource: &Resource, object: &mut Value) {
             object["status"] = json!({ "phase": "Pending", "qosClass": "BestEffort" });
             default_to(&mut object["spec"], "restartPolicy", json!("Always"));
         }
-        ("", "persistentvolumes" | "persistentvolumeclaims") => object["status"] = json!({ "phase": "Pending" }),
+        ("", "persistentvolumes" | "persistentvolumeclaims") => {
+            object["status"] = json!({ "phase": "Pending" })
+        }
         ("", "services") => object["status"] = json!({ "loadBalancer": {} }),
         ("apps", "deployments" | "statefulsets" | "replicasets") => {
             default_to(&mut object["spec"], "replicas", json!(1));
@@ -64,7 +66,9 @@ fn prepare_any(resource: &Resource, object: &mut Value) {
     match (resource.group.as_str(), resource.plural.as_str()) {
         ("", "secrets") => {
             default_to(object, "type", json!("Opaque"));
-            if let Some(Value::Object(plain)) = object.as_object_mut().and_then(|map| map.remove("stringData")) {
+            if let Some(Value::Object(plain)) =
+                object.as_object_mut().and_then(|map| map.remove("stringData"))
+            {
                 let data = &mut object["data"];
                 if !data.is_object() {
                     *data = json!({});
@@ -80,9 +84,17 @@ fn prepare_any(resource: &Resource, object: &mut Value) {
             default_to(spec, "sessionAffinity", json!("None"));
         }
         ("rbac.authorization.k8s.io", "rolebindings" | "clusterrolebindings") => {
-            default_to(&mut object["roleRef"], "apiGroup", json!("rbac.authorization.k8s.io"));
+            default_to(
+                &mut object["roleRef"],
+                "apiGroup",
+                json!("rbac.authorization.k8s.io"),
+            );
             for subject in object["subjects"].as_array_mut().into_iter().flatten() {
-                let group = if subject["kind"] == "ServiceAccount" { "" } else { "rbac.authorization.k8s.io" };
+                let group = if subject["kind"] == "ServiceAccount" {
+                    ""
+                } else {
+                    "rbac.authorization.k8s.io"
+                };
                 if !group.is_empty() {
                     default_to(subject, "apiGroup", json!(group));
                 }
@@ -110,7 +122,11 @@ pub(super) fn validate(resource: &Resource, object: &Value, old: Option<&Value>)
         ("rbac.authorization.k8s.io", "rolebindings" | "clusterrolebindings") => match old {
             Some(old) if object["roleRef"] != old["roleRef"] => {
                 let path = Path::new("roleRef");
-                vec![Error::invalid(&path, object["roleRef"].clone(), "cannot change roleRef")]
+                vec![Error::invalid(
+                    &path,
+                    object["roleRef"].clone(),
+                    "cannot change roleRef",
+                )]
             }
             _ => Vec::new(),
         },
@@ -128,7 +144,9 @@ fn data_errors(object: &Value, old: Option<&Value>, fields: &[&str]) -> Vec<Erro
             let good = !key.is_empty()
                 && key.len() <= 253
                 && !matches!(key.as_str(), "." | "..")
-                && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'));
+                && key
+                    .bytes()
+                    .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'));
             if !good {
                 let why = "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. \
                            'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is \
@@ -138,13 +156,21 @@ fn data_errors(object: &Value, old: Option<&Value>, fields: &[&str]) -> Vec<Erro
         }
     }
     if size > 4 * 1024 * 1024 / 3 {
-        let path = if fields.len() == 1 { Path::new("data") } else { Path::root() };
+        let path = if fields.len() == 1 {
+            Path::new("data")
+        } else {
+            Path::root()
+        };
         let kind = capstan_base::field::Kind::TooLong;
         errors.push(Error::new(kind, &path, "", "may not be more than 1048576 bytes"));
     }
     let Some(old) = old else { return errors };
     if old["type"] != object["type"] {
-        errors.push(Error::invalid(&Path::new("type"), object["type"].clone(), "field is immutable"));
+        errors.push(Error::invalid(
+            &Path::new("type"),
+            object["type"].clone(),
+            "field is immutable",
+        ));
     }
     if old["immutable"] == json!(true) {
         if object["immutable"] != json!(true) {
@@ -163,7 +189,8 @@ fn data_errors(object: &Value, old: Option<&Value>, fields: &[&str]) -> Vec<Erro
 
 /// Why an object may not be deleted at all.
 pub(super) fn undeletable(resource: &Resource, name: &str) -> Option<&'static str> {
-    let permanent = !resource.is_custom() && resource.plural == "namespaces" && PERMANENT_NAMESPACES.contains(&name);
+    let permanent =
+        !resource.is_custom() && resource.plural == "namespaces" && PERMANENT_NAMESPACES.contains(&name);
     permanent.then_some("this namespace may not be deleted")
 }
 
@@ -171,7 +198,9 @@ pub(super) fn undeletable(resource: &Resource, name: &str) -> Option<&'static st
 pub(super) fn has_content(resource: &Resource, object: &Value) -> bool {
     !resource.is_custom()
         && resource.plural == "namespaces"
-        && object["spec"]["finalizers"].as_array().is_some_and(|list| !list.is_empty())
+        && object["spec"]["finalizers"]
+            .as_array()
+            .is_some_and(|list| !list.is_empty())
 }
 
 /// Marks an object that waits to go.

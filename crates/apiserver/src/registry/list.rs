@@ -51,7 +51,11 @@ const EXPIRED_TOKEN: &str = "The provided continue parameter is too old to displ
 
 impl Token {
     fn encode(revision: i64, namespace: &str, name: &str) -> String {
-        let token = Self { v: TOKEN_VERSION.to_owned(), rv: revision, start: format!("{namespace}/{name}") };
+        let token = Self {
+            v: TOKEN_VERSION.to_owned(),
+            rv: revision,
+            start: format!("{namespace}/{name}"),
+        };
         URL_SAFE_NO_PAD.encode(serde_json::to_vec(&token).unwrap_or_default())
     }
 
@@ -77,14 +81,23 @@ impl Registry {
         let resource = target.resource.store_name.as_str();
         let namespace = (!target.namespace.is_empty()).then_some(target.namespace.as_str());
         let single = name_of(target, options);
-        let mut page =
-            Page { records: Vec::new(), revision: snapshot.revision(), continue_token: String::new(), remaining: None };
+        let mut page = Page {
+            records: Vec::new(),
+            revision: snapshot.revision(),
+            continue_token: String::new(),
+            remaining: None,
+        };
         if let (Some(name), true) = (&single, namespace.is_some() || !target.resource.is_namespaced()) {
-            let found = snapshot.get(&target.object(&target.namespace, name).key()).cloned();
-            page.records.extend(found.filter(|record| self.selects(target, options, record)));
+            let found = snapshot
+                .get(&target.object(&target.namespace, name).key())
+                .cloned();
+            page.records
+                .extend(found.filter(|record| self.selects(target, options, record)));
             return Ok(page);
         }
-        let after = start.as_ref().map(|(namespace, name)| (namespace.as_str(), name.as_str()));
+        let after = start
+            .as_ref()
+            .map(|(namespace, name)| (namespace.as_str(), name.as_str()));
         let mut records: Box<dyn Iterator<Item = &Arc<Record>>> = match after {
             Some(after) => Box::new(snapshot.range_after(resource, namespace, after)),
             None => Box::new(snapshot.range(resource, namespace)),
@@ -96,8 +109,9 @@ impl Registry {
             if options.limit > 0 && page.records.len() == options.limit {
                 let last = page.records.last().map(|it| &it.key);
                 let revision = i64::try_from(snapshot.revision()).unwrap_or(i64::MAX);
-                page.continue_token =
-                    last.map(|key| Token::encode(revision, key.namespace(), key.name())).unwrap_or_default();
+                page.continue_token = last
+                    .map(|key| Token::encode(revision, key.namespace(), key.name()))
+                    .unwrap_or_default();
                 if options.labels.is_empty() && options.fields.is_empty() {
                     page.remaining = Some(records.count() + 1);
                 }
@@ -114,7 +128,9 @@ impl Registry {
         if !options.continue_token.is_empty() {
             let (revision, namespace, name) = Token::decode(&options.continue_token)?;
             let start = Some((namespace, name));
-            let Ok(revision) = u64::try_from(revision) else { return Ok((latest, start)) };
+            let Ok(revision) = u64::try_from(revision) else {
+                return Ok((latest, start));
+            };
             return match self.store.snapshot_at(revision) {
                 Ok(snapshot) => Ok((snapshot, start)),
                 Err(_) => {
@@ -127,7 +143,9 @@ impl Registry {
             };
         }
         let asked = options.resource_version.filter(|version| *version > 0);
-        let Some(asked) = asked else { return Ok((latest, None)) };
+        let Some(asked) = asked else {
+            return Ok((latest, None));
+        };
         if asked > latest.revision() {
             return Err(ApiError::resource_version_too_large(asked, latest.revision()));
         }
@@ -142,7 +160,9 @@ impl Registry {
         }
         match self.store.snapshot_at(asked) {
             Ok(snapshot) => Ok((snapshot, None)),
-            Err(SnapshotError::Future { current, .. }) => Err(ApiError::resource_version_too_large(asked, current)),
+            Err(SnapshotError::Future { current, .. }) => {
+                Err(ApiError::resource_version_too_large(asked, current))
+            }
             Err(SnapshotError::Compacted(_)) => Err(ApiError::expired(EXPIRED_LIST)),
         }
     }
@@ -160,7 +180,9 @@ impl Registry {
             return true;
         }
         let content = if options.fields.needs_content() {
-            self.codec(&target.resource).read(record, target.version()).unwrap_or_default()
+            self.codec(&target.resource)
+                .read(record, target.version())
+                .unwrap_or_default()
         } else {
             Value::Null
         };

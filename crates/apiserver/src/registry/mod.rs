@@ -99,7 +99,11 @@ impl Target {
         Some(Self {
             resource: Arc::clone(resource),
             version,
-            namespace: if resource.is_namespaced() { namespace.to_owned() } else { String::new() },
+            namespace: if resource.is_namespaced() {
+                namespace.to_owned()
+            } else {
+                String::new()
+            },
             name: name.to_owned(),
             part: Part::Main,
         })
@@ -120,7 +124,11 @@ impl Target {
     /// Another object of the same collection.
     #[must_use]
     pub fn object(&self, namespace: &str, name: &str) -> Self {
-        Self { namespace: namespace.to_owned(), name: name.to_owned(), ..self.clone() }
+        Self {
+            namespace: namespace.to_owned(),
+            name: name.to_owned(),
+            ..self.clone()
+        }
     }
 
     /// The version.
@@ -134,7 +142,11 @@ impl Target {
     }
 
     fn key(&self) -> Key {
-        Key::new(self.resource.store_name.as_str(), self.namespace.as_str(), self.name.as_str())
+        Key::new(
+            self.resource.store_name.as_str(),
+            self.namespace.as_str(),
+            self.name.as_str(),
+        )
     }
 
     fn not_found(&self) -> ApiError {
@@ -173,7 +185,11 @@ impl Request<'_> {
             return self.options.field_manager.clone();
         }
         let manager = capstan_merge::managed::manager_from_user_agent(self.caller.user_agent);
-        if manager.is_empty() { "unknown".to_owned() } else { manager }
+        if manager.is_empty() {
+            "unknown".to_owned()
+        } else {
+            manager
+        }
     }
 }
 
@@ -199,7 +215,14 @@ const ATTEMPTS: usize = 100;
 impl Registry {
     pub(crate) fn new(store: Store, clock: Arc<dyn Clock>, entropy: Arc<dyn Entropy>, seams: Seams) -> Self {
         let resources = ArcSwap::from_pointee(ResourceTable::built_in());
-        Self { store, clock, entropy, seams, resources, definitions: tokio::sync::Mutex::new(()) }
+        Self {
+            store,
+            clock,
+            entropy,
+            seams,
+            resources,
+            definitions: tokio::sync::Mutex::new(()),
+        }
     }
 
     /// The store.
@@ -236,12 +259,18 @@ impl Registry {
     }
 
     pub(crate) fn codec<'a>(&'a self, resource: &'a Resource) -> Codec<'a> {
-        Codec { resource, converter: &*self.seams.converter }
+        Codec {
+            resource,
+            converter: &*self.seams.converter,
+        }
     }
 
     /// The record of an object.
     fn record(&self, snapshot: &Snapshot, target: &Target) -> Result<Arc<Record>> {
-        snapshot.get(&target.key()).cloned().ok_or_else(|| target.not_found())
+        snapshot
+            .get(&target.key())
+            .cloned()
+            .ok_or_else(|| target.not_found())
     }
 
     /// The object, in the version of the target, with its resourceVersion.
@@ -251,7 +280,11 @@ impl Registry {
     pub fn get(&self, target: &Target) -> Result<Value> {
         let record = self.record(&self.store.snapshot(), target)?;
         let object = self.codec(&target.resource).read(&record, target.version())?;
-        if target.part == Part::Scale { scale::scale_of(target, &object) } else { Ok(object) }
+        if target.part == Part::Scale {
+            scale::scale_of(target, &object)
+        } else {
+            Ok(object)
+        }
     }
 
     /// The encoded object, in the version of the target, with its resourceVersion.

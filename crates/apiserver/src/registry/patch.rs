@@ -7,7 +7,8 @@ use http::StatusCode;
 use serde_json::{Value, json};
 
 use super::{
-    Part, Registry, Request, Target, Written, create::check_place,
+    Part, Registry, Request, Target, Written,
+    create::check_place,
     finish::{Ownership, with_operation},
     update::Draft,
 };
@@ -89,13 +90,21 @@ impl Registry {
             )));
         }
         if request.target.part == Part::Scale {
-            return self.patch_scale(request, &|scale| patched(request.target, format, scale, &body.value)).await;
+            return self
+                .patch_scale(request, &|scale| {
+                    patched(request.target, format, scale, &body.value)
+                })
+                .await;
         }
         let produce = |old: &Value| {
             let value = patched(request.target, format, old, &body.value)?;
             let mut warnings = Vec::new();
             let object = self.redecode(request, value, body.duplicates.clone(), &mut warnings)?;
-            Ok(Draft { object, ownership: Ownership::Track, warnings })
+            Ok(Draft {
+                object,
+                ownership: Ownership::Track,
+                warnings,
+            })
         };
         self.modify(request, &produce).await
     }
@@ -112,15 +121,23 @@ impl Registry {
         let validation = request.options.field_validation;
         let body = Body { value, duplicates };
         let is_strict = validation == FieldValidation::Strict;
-        self.codec(&target.resource).decode(target.version(), body, validation, warnings).map_err(|error| {
-            match error.message.split_once(": strict decoding error: ") {
-                Some((_, why)) if is_strict => {
-                    let error = Error::invalid(&Path::new("patch"), "", format!("strict decoding error: {why}"));
-                    ApiError::invalid(&target.resource.group, &target.resource.kind, &target.name, &[error])
-                }
-                _ => error,
-            }
-        })
+        self.codec(&target.resource)
+            .decode(target.version(), body, validation, warnings)
+            .map_err(
+                |error| match error.message.split_once(": strict decoding error: ") {
+                    Some((_, why)) if is_strict => {
+                        let error =
+                            Error::invalid(&Path::new("patch"), "", format!("strict decoding error: {why}"));
+                        ApiError::invalid(
+                            &target.resource.group,
+                            &target.resource.kind,
+                            &target.name,
+                            &[error],
+                        )
+                    }
+                    _ => error,
+                },
+            )
     }
 
     async fn apply(&self, request: Request<'_>, body: Body) -> Result<Written> {
@@ -132,14 +149,23 @@ impl Registry {
         if config["apiVersion"].as_str().unwrap_or_default().is_empty()
             || config["kind"].as_str().unwrap_or_default().is_empty()
         {
-            return Err(ApiError::bad_request("apiVersion and kind of the applied object must be set"));
+            return Err(ApiError::bad_request(
+                "apiVersion and kind of the applied object must be set",
+            ));
         }
         codec.check_kind(version, &mut config)?;
         check_place(target, &config)?;
         // Unknown fields are told from a decoding of the configuration alone; what is merged is what was sent.
-        let checked = Body { value: config.clone(), duplicates: body.duplicates };
+        let checked = Body {
+            value: config.clone(),
+            duplicates: body.duplicates,
+        };
         codec.decode(version, checked, request.options.field_validation, &mut warnings)?;
-        capstan_schema::prune(&mut config, version.schema.compiled().structural(), capstan_schema::Level::Resource);
+        capstan_schema::prune(
+            &mut config,
+            version.schema.compiled().structural(),
+            capstan_schema::Level::Resource,
+        );
         let force = request.options.force.unwrap_or(false);
         let now = self.now();
         let manager = request.options.field_manager.clone();
@@ -150,21 +176,33 @@ impl Registry {
             .map_err(|error| apply_error(target, error))
         };
         let decode = |merged: Value| {
-            codec.decode(version, Body::from(merged), FieldValidation::Ignore, &mut Vec::new())
+            codec.decode(
+                version,
+                Body::from(merged),
+                FieldValidation::Ignore,
+                &mut Vec::new(),
+            )
         };
         for _ in 0..super::ATTEMPTS {
             if !self.exists(target) && target.part == Part::Main {
                 let mut empty = json!({ "apiVersion": target.api_version(), "kind": target.resource.kind });
                 empty["metadata"] = json!({ "name": target.name });
                 let object = decode(merge(&empty)?)?;
-                match self.insert(request, object, Ownership::Done, warnings.clone()).await {
+                match self
+                    .insert(request, object, Ownership::Done, warnings.clone())
+                    .await
+                {
                     Err(error) if error.reason == "AlreadyExists" => continue,
                     outcome => return outcome,
                 }
             }
             let produce = |old: &Value| {
                 let object = decode(merge(old)?)?;
-                Ok(Draft { object, ownership: Ownership::Done, warnings: warnings.clone() })
+                Ok(Draft {
+                    object,
+                    ownership: Ownership::Done,
+                    warnings: warnings.clone(),
+                })
             };
             match self.modify(request, &produce).await {
                 Err(error) if error.is_not_found() && target.part == Part::Main => {}
@@ -183,7 +221,10 @@ fn check_options(request: Request<'_>, format: PatchFormat) -> Result<()> {
             errors.push(Error::required(&path, "is required for apply patch"));
         }
     } else if request.options.force.is_some() {
-        errors.push(Error::forbidden(&Path::new("force"), "may not be specified for non-apply patch"));
+        errors.push(Error::forbidden(
+            &Path::new("force"),
+            "may not be specified for non-apply patch",
+        ));
     }
     if errors.is_empty() {
         Ok(())
@@ -202,9 +243,11 @@ fn patched(target: &Target, format: PatchFormat, object: &Value, patch: &Value) 
     };
     outcome.map_err(|error| match error {
         PatchError::Malformed(why) => ApiError::bad_request(why),
-        PatchError::Failed(why) => ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "Invalid", format!(
-            "the server rejected our request due to an error in our request: {why}"
-        ))
+        PatchError::Failed(why) => ApiError::new(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "Invalid",
+            format!("the server rejected our request due to an error in our request: {why}"),
+        )
         .about(&target.resource.group, &target.resource.plural, &target.name),
         PatchError::Internal(why) => ApiError::internal(why),
     })

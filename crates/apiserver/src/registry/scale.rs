@@ -6,11 +6,7 @@ use std::collections::BTreeMap;
 use capstan_merge::{PathElement, managed};
 use serde_json::{Value, json};
 
-use super::{
-    Registry, Request, Target, Written,
-    finish::Ownership,
-    update::Draft,
-};
+use super::{Registry, Request, Target, Written, finish::Ownership, update::Draft};
 use crate::{
     object::{Meta, MetaMut},
     resource::ScalePaths,
@@ -22,7 +18,10 @@ pub(super) fn scale_of(target: &Target, object: &Value) -> Result<Value> {
     let paths = paths(target)?;
     let meta = Meta::of(object);
     let Some(replicas) = at(object, &paths.spec_replicas).and_then(Value::as_i64) else {
-        return Err(ApiError::internal(format!("the spec replicas field {:?} does not exist", paths.spec_replicas)));
+        return Err(ApiError::internal(format!(
+            "the spec replicas field {:?} does not exist",
+            paths.spec_replicas
+        )));
     };
     let mut scale = json!({
         "apiVersion": "autoscaling/v1",
@@ -40,7 +39,10 @@ pub(super) fn scale_of(target: &Target, object: &Value) -> Result<Value> {
         scale["metadata"]["namespace"] = json!(meta.namespace());
     }
     let selector = match &paths.label_selector {
-        Some(path) => at(object, path).and_then(Value::as_str).unwrap_or_default().to_owned(),
+        Some(path) => at(object, path)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned(),
         None => selector_text(&object["spec"]["selector"]),
     };
     if !selector.is_empty() {
@@ -76,11 +78,19 @@ impl Registry {
                 return Err(ApiError::invalid("autoscaling", "Scale", &target.name, &[error]));
             }
             let mut object = old.clone();
-            set_at(&mut object, &paths.spec_replicas, json!(replicas.as_i64().unwrap_or(0)));
+            set_at(
+                &mut object,
+                &paths.spec_replicas,
+                json!(replicas.as_i64().unwrap_or(0)),
+            );
             if !given.is_empty() {
                 MetaMut::of(&mut object).set("resourceVersion", given);
             }
-            Ok(Draft { object, ownership: Ownership::Track, warnings: Vec::new() })
+            Ok(Draft {
+                object,
+                ownership: Ownership::Track,
+                warnings: Vec::new(),
+            })
         };
         let mut written = self.modify(request, &produce).await?;
         written.object = scale_of(target, &written.object)?;
@@ -99,7 +109,12 @@ fn managed_paths(target: &Target) -> managed::ScalePaths {
         .resource
         .versions
         .iter()
-        .map(|version| (target.resource.api_version(&version.name), version.scale.as_ref().map(path)))
+        .map(|version| {
+            (
+                target.resource.api_version(&version.name),
+                version.scale.as_ref().map(path),
+            )
+        })
         .collect::<BTreeMap<_, _>>()
 }
 
@@ -126,7 +141,8 @@ fn set_at(object: &mut Value, path: &str, value: Value) {
 fn selector_text(selector: &Value) -> String {
     let labels = selector.get("matchLabels").unwrap_or(selector);
     let pairs = labels.as_object().into_iter().flatten();
-    let texts: Vec<String> =
-        pairs.filter_map(|(key, value)| value.as_str().map(|value| format!("{key}={value}"))).collect();
+    let texts: Vec<String> = pairs
+        .filter_map(|(key, value)| value.as_str().map(|value| format!("{key}={value}")))
+        .collect();
     texts.join(",")
 }

@@ -6,8 +6,8 @@ use capstan_store::{Expect, Record, Write};
 use serde_json::{Value, json};
 
 use super::{
-    ATTEMPTS, CONFLICT, Part, Registry, Request, Target, Written, commit_error, create::check_place,
-    create::DUPLICATE_OWNERS, finish::Ownership, kinds, lost_race,
+    ATTEMPTS, CONFLICT, Part, Registry, Request, Target, Written, commit_error, create::DUPLICATE_OWNERS,
+    create::check_place, finish::Ownership, kinds, lost_race,
 };
 use crate::{
     codec::{Body, encode},
@@ -49,7 +49,12 @@ impl Registry {
         }
         let mut warnings = Vec::new();
         let codec = self.codec(&target.resource);
-        let object = codec.decode(target.version(), body, request.options.field_validation, &mut warnings)?;
+        let object = codec.decode(
+            target.version(),
+            body,
+            request.options.field_validation,
+            &mut warnings,
+        )?;
         check_place(target, &object)?;
         let meta = Meta::of(&object);
         if meta.name().is_empty() {
@@ -66,7 +71,11 @@ impl Registry {
             return self.insert(request, object, Ownership::Track, warnings).await;
         }
         let produce = |_: &Value| {
-            Ok(Draft { object: object.clone(), ownership: Ownership::Track, warnings: warnings.clone() })
+            Ok(Draft {
+                object: object.clone(),
+                ownership: Ownership::Track,
+                warnings: warnings.clone(),
+            })
         };
         self.modify(request, &produce).await
     }
@@ -97,7 +106,11 @@ impl Registry {
         let resource = &target.resource;
         let codec = self.codec(resource);
         let now = self.now();
-        let Draft { object: mut new, ownership, mut warnings } = draft;
+        let Draft {
+            object: mut new,
+            ownership,
+            mut warnings,
+        } = draft;
         check_identity(target, &new, old)?;
         keep_system_metadata(&mut new, old);
         if MetaMut::of(&mut new).drop_duplicate_owners() > 0 {
@@ -116,7 +129,13 @@ impl Registry {
             Some(version) => codec.read(record, version)?,
             None => codec.to_storage(old.clone())?,
         };
-        self.admit(request, Operation::Update, Some(&old_stored), &mut stored, &mut warnings)?;
+        self.admit(
+            request,
+            Operation::Update,
+            Some(&old_stored),
+            &mut stored,
+            &mut warnings,
+        )?;
         self.complete(target, &mut stored, Some(&old_stored))?;
         self.check_update(request, &stored, &old_stored, &mut warnings)?;
         capstan_merge::managed::revert_timestamps(&old_stored, &mut stored);
@@ -136,13 +155,21 @@ impl Registry {
         let bytes = encode(&stored);
         if bytes == record.value {
             let object = codec.read(record, target.version())?;
-            return Ok(Attempt::Done(Written { object, created: false, warnings }));
+            return Ok(Attempt::Done(Written {
+                object,
+                created: false,
+                warnings,
+            }));
         }
         let is_last = is_finished(target, &stored);
         if request.options.dry_run {
             let mut object = codec.convert(stored, &target.api_version())?;
             MetaMut::of(&mut object).set("resourceVersion", record.revision.to_string());
-            return Ok(Attempt::Done(Written { object, created: false, warnings }));
+            return Ok(Attempt::Done(Written {
+                object,
+                created: false,
+                warnings,
+            }));
         }
         let write = Write {
             key: target.key(),
@@ -162,7 +189,11 @@ impl Registry {
         } else {
             codec.read(&committed.record, target.version())?
         };
-        Ok(Attempt::Done(Written { object, created: false, warnings }))
+        Ok(Attempt::Done(Written {
+            object,
+            created: false,
+            warnings,
+        }))
     }
 
     /// Changes an object in the server's own name: `change` gets the object in its storage version and says whether it
@@ -177,13 +208,27 @@ impl Registry {
         change: &(dyn Fn(&mut Value) -> bool + Send + Sync),
     ) -> Result<Option<Value>> {
         let identity = crate::auth::Identity::internal(manager);
-        let options = crate::wire::options::WriteOptions { field_manager: manager.to_owned(), ..Default::default() };
-        let caller = super::Caller { identity: &identity, user_agent: manager };
-        let request = Request { target, caller, options: &options };
+        let options = crate::wire::options::WriteOptions {
+            field_manager: manager.to_owned(),
+            ..Default::default()
+        };
+        let caller = super::Caller {
+            identity: &identity,
+            user_agent: manager,
+        };
+        let request = Request {
+            target,
+            caller,
+            options: &options,
+        };
         let produce = |old: &Value| {
             let mut object = old.clone();
             change(&mut object);
-            Ok(Draft { object, ownership: Ownership::Track, warnings: Vec::new() })
+            Ok(Draft {
+                object,
+                ownership: Ownership::Track,
+                warnings: Vec::new(),
+            })
         };
         match self.modify(request, &produce).await {
             Ok(written) => Ok(Some(written.object)),
@@ -216,7 +261,14 @@ fn check_identity(target: &Target, new: &Value, old: &Value) -> Result<()> {
 fn keep_system_metadata(new: &mut Value, old: &Value) {
     let live = Meta::of(old);
     let mut meta = MetaMut::of(new);
-    for field in ["uid", "name", "namespace", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"] {
+    for field in [
+        "uid",
+        "name",
+        "namespace",
+        "creationTimestamp",
+        "deletionTimestamp",
+        "deletionGracePeriodSeconds",
+    ] {
         if meta.is_absent(field) {
             meta.copy(field, live);
         }
@@ -245,7 +297,10 @@ fn keep_other_parts(target: &Target, mut new: Value, old: &Value) -> Value {
             if target.part == Part::Status {
                 take(&mut object, &new, "status");
             } else {
-                object["spec"]["finalizers"] = new["spec"].get("finalizers").cloned().unwrap_or_else(|| json!([]));
+                object["spec"]["finalizers"] = new["spec"]
+                    .get("finalizers")
+                    .cloned()
+                    .unwrap_or_else(|| json!([]));
             }
             MetaMut::of(&mut object).copy("managedFields", Meta::of(&new));
             object

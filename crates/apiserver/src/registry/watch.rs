@@ -1,11 +1,7 @@
 //! Watches: cursors over the store's history, as events in the version of the request.
 //! Source: apiserver `pkg/storage/cacher`, `pkg/endpoints/handlers/watch.go`.
 
-use std::{
-    collections::VecDeque,
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use capstan_store::{Cursor, Record};
@@ -117,7 +113,10 @@ impl Registry {
         if initial {
             for record in snapshot.range(resource, namespace) {
                 if self.selects(target, &watch.options, record) {
-                    watch.push(EventKind::Added, self.codec(&target.resource).served(record, target.version()));
+                    watch.push(
+                        EventKind::Added,
+                        self.codec(&target.resource).served(record, target.version()),
+                    );
                 }
             }
             if watch.options.allow_bookmarks {
@@ -183,7 +182,9 @@ impl Watch {
     /// What a write means to this watch.
     fn translate(&mut self, event: &capstan_store::Event) {
         let selects = |record: &Option<Arc<Record>>| {
-            record.clone().filter(|record| self.registry.selects(&self.target, &self.options, record))
+            record
+                .clone()
+                .filter(|record| self.registry.selects(&self.target, &self.options, record))
         };
         let (old, new) = (selects(&event.previous), selects(&event.current));
         let codec = self.registry.codec(&self.target.resource);
@@ -219,7 +220,10 @@ impl Watch {
     /// Ends the watch with an error event.
     fn fail(&mut self, error: &ApiError) {
         self.cursor = None;
-        self.pending.push_back(Event { kind: EventKind::Error, object: encode(&error.to_status()) });
+        self.pending.push_back(Event {
+            kind: EventKind::Error,
+            object: encode(&error.to_status()),
+        });
     }
 
     fn bookmark(&self, revision: u64, initial_end: bool) -> Event {
@@ -231,6 +235,9 @@ impl Watch {
         if initial_end {
             object["metadata"]["annotations"] = json!({ INITIAL_END: "true" });
         }
-        Event { kind: EventKind::Bookmark, object: encode(&object) }
+        Event {
+            kind: EventKind::Bookmark,
+            object: encode(&object),
+        }
     }
 }

@@ -21,7 +21,10 @@ pub fn built_in_columns(group: &str, plural: &str) -> Vec<Column> {
             "Age",
             "date",
             0,
-            Cell::Path(".metadata.creationTimestamp".to_owned()),
+            Cell::Path(jsonpath_column(
+                jsonpath::ColumnType::Date,
+                ".metadata.creationTimestamp",
+            )),
         )
     };
     match (group, plural) {

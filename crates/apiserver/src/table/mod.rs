@@ -43,7 +43,9 @@ impl IncludeObject {
             None | Some("Metadata") => Ok(Self::Metadata),
             Some("None") => Ok(Self::None),
             Some("Object") => Ok(Self::Object),
-            Some(other) => Err(ApiError::bad_request(format!("unrecognized includeObject value: {other:?}"))),
+            Some(other) => Err(ApiError::bad_request(format!(
+                "unrecognized includeObject value: {other:?}"
+            ))),
         }
     }
 }
@@ -60,12 +62,19 @@ pub fn table(
 ) -> Value {
     let definitions: Vec<Value> = if headings {
         std::iter::once(definition("Name", "string", "name", NAME_DESCRIPTION, 0))
-            .chain(columns.iter().map(|it| definition(&it.name, &it.kind, &it.format, &it.description, it.priority)))
+            .chain(
+                columns
+                    .iter()
+                    .map(|it| definition(&it.name, &it.kind, &it.format, &it.description, it.priority)),
+            )
             .collect()
     } else {
         Vec::new()
     };
-    let rows: Vec<Value> = objects.iter().map(|object| row(version, columns, include, object, now)).collect();
+    let rows: Vec<Value> = objects
+        .iter()
+        .map(|object| row(version, columns, include, object, now))
+        .collect();
     json!({
         "kind": "Table",
         "apiVersion": version.api_version(),
