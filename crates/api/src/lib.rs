@@ -7,6 +7,7 @@ pub mod bootstrap;
 pub mod condition;
 pub mod contract;
 pub mod controlplane;
+pub mod conversion;
 pub mod core;
 pub mod crd;
 pub mod ipam;
