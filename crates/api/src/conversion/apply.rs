@@ -383,7 +383,7 @@ impl Down<'_> {
     }
 
     fn add_namespace(&self, reference: &mut Object) {
-        if !self.namespace.is_empty() {
+        if !self.namespace.is_empty() && !reference.is_empty() {
             reference.insert("namespace".to_owned(), json!(self.namespace));
         }
     }

@@ -48,11 +48,12 @@ fn finish_value(value: &mut Value, schema: &Schema, form: Form) {
                 object.retain(|name, _| fields.iter().any(|field| &field.name == name));
             }
             for field in fields {
-                if form == Form::Spoke && field.required && object.get(&field.name).is_none_or(Value::is_null)
+                if form == Form::Spoke
+                    && field.required
+                    && object.get(&field.name).is_none_or(Value::is_null)
+                    && let Some(zero) = zero(&field.schema)
                 {
-                    if let Some(zero) = zero(&field.schema) {
-                        object.insert(field.name.clone(), zero);
-                    }
+                    object.insert(field.name.clone(), zero);
                 }
                 finish_field(object, field, form);
             }
@@ -92,6 +93,9 @@ fn is_empty(value: &Value, schema: &Schema) -> bool {
         ) => object.is_empty() && (demands(properties) || fields.iter().any(|field| field.required)),
         (Shape::Map { properties, .. }, Value::Object(object)) => object.is_empty() && demands(properties),
         (Shape::List { count, .. }, Value::Array(list)) => list.is_empty() && demands(count),
+        (Shape::Integer { value: bounds, .. }, Value::Number(number)) => {
+            number.as_i64() == Some(0) && demands(bounds)
+        }
         _ => false,
     }
 }

@@ -1,4 +1,4 @@
-//! Conversion of ClusterClass.
+//! Conversion of `ClusterClass`.
 
 use super::{
     shared::{DELETION, HEALTH_CHECK, ROLLOUT_STRATEGY},

@@ -1,4 +1,4 @@
-//! Conversions of KubeadmControlPlane and its template.
+//! Conversions of `KubeadmControlPlane` and its template.
 
 use serde_json::{Value, json};
 

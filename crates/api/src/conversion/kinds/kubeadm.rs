@@ -1,4 +1,4 @@
-//! Conversions of KubeadmConfig and its template.
+//! Conversions of `KubeadmConfig` and its template.
 
 use serde_json::{Value, json};
 

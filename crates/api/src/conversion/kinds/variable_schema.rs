@@ -1,4 +1,4 @@
-//! The schemas of ClusterClass variables, whose flags the older versions can not leave unset.
+//! The schemas of `ClusterClass` variables, whose flags the older versions can not leave unset.
 
 use serde_json::Value;
 

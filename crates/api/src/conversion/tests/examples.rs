@@ -42,7 +42,42 @@ fn a_machine_goes_down_with_the_hub_in_its_annotation() {
             },
         }),
         "v1beta1",
-        &expect![[r#""#]],
+        &expect![[r#"
+            {
+              "apiVersion": "cluster.x-k8s.io/v1beta1",
+              "kind": "Machine",
+              "metadata": {
+                "annotations": {
+                  "cluster.x-k8s.io/conversion-data": "{\"apiVersion\":\"cluster.x-k8s.io/v1beta2\",\"kind\":\"Machine\",\"spec\":{\"bootstrap\":{\"dataSecretName\":\"data\"},\"clusterName\":\"prod\",\"deletion\":{\"nodeDrainTimeoutSeconds\":90},\"infrastructureRef\":{\"apiGroup\":\"infra.example.com\",\"kind\":\"Host\",\"name\":\"one\"},\"minReadySeconds\":5},\"status\":{\"deprecated\":{\"v1beta1\":{\"failureReason\":\"CreateError\"}},\"initialization\":{\"bootstrapDataSecretCreated\":true,\"infrastructureProvisioned\":false},\"nodeRef\":{\"name\":\"node-1\"},\"phase\":\"Updating\"}}"
+                },
+                "name": "one",
+                "namespace": "team"
+              },
+              "spec": {
+                "bootstrap": {
+                  "dataSecretName": "data"
+                },
+                "clusterName": "prod",
+                "infrastructureRef": {
+                  "apiVersion": "infra.example.com/v1",
+                  "kind": "Host",
+                  "name": "one",
+                  "namespace": "team"
+                },
+                "nodeDrainTimeout": "1m30s"
+              },
+              "status": {
+                "bootstrapReady": true,
+                "failureReason": "CreateError",
+                "infrastructureReady": false,
+                "nodeRef": {
+                  "apiVersion": "v1",
+                  "kind": "Node",
+                  "name": "node-1"
+                },
+                "phase": "Running"
+              }
+            }"#]],
     );
 }
 
@@ -68,7 +103,35 @@ fn what_a_spoke_left_open_is_restored_and_what_it_said_wins() {
             "status": { "phase": "Running", "bootstrapReady": true, "infrastructureReady": false },
         }),
         "v1beta2",
-        &expect![[r#""#]],
+        &expect![[r#"
+            {
+              "apiVersion": "cluster.x-k8s.io/v1beta2",
+              "kind": "Machine",
+              "metadata": {
+                "name": "one",
+                "namespace": "team"
+              },
+              "spec": {
+                "bootstrap": {},
+                "clusterName": "prod",
+                "deletion": {
+                  "nodeDrainTimeoutSeconds": 90
+                },
+                "infrastructureRef": {
+                  "apiGroup": "infra.example.com",
+                  "kind": "Host",
+                  "name": "one"
+                },
+                "minReadySeconds": 5
+              },
+              "status": {
+                "initialization": {
+                  "bootstrapDataSecretCreated": true,
+                  "infrastructureProvisioned": false
+                },
+                "phase": "Updating"
+              }
+            }"#]],
     );
 }
 
@@ -90,7 +153,49 @@ fn arguments_become_a_sorted_list_and_timeouts_move_to_both_kinds_of_nodes() {
             },
         }),
         "v1beta2",
-        &expect![[r#""#]],
+        &expect![[r#"
+            {
+              "apiVersion": "bootstrap.cluster.x-k8s.io/v1beta2",
+              "kind": "KubeadmConfig",
+              "metadata": {
+                "name": "one",
+                "namespace": "team"
+              },
+              "spec": {
+                "clusterConfiguration": {
+                  "apiServer": {
+                    "extraArgs": [
+                      {
+                        "name": "audit",
+                        "value": ""
+                      },
+                      {
+                        "name": "v",
+                        "value": "2"
+                      }
+                    ]
+                  }
+                },
+                "files": [
+                  {
+                    "path": "/etc/motd"
+                  }
+                ],
+                "initConfiguration": {
+                  "nodeRegistration": {
+                    "taints": []
+                  },
+                  "timeouts": {
+                    "controlPlaneComponentHealthCheckSeconds": 240
+                  }
+                },
+                "joinConfiguration": {
+                  "timeouts": {
+                    "controlPlaneComponentHealthCheckSeconds": 240
+                  }
+                }
+              }
+            }"#]],
     );
 }
 
@@ -104,7 +209,25 @@ fn a_spoke_of_a_spoke_goes_by_way_of_the_hub() {
             "spec": { "poolRef": { "apiGroup": "ipam.example.com", "kind": "Pool", "name": "main" } },
         }),
         "v1beta1",
-        &expect![[r#""#]],
+        &expect![[r#"
+            {
+              "apiVersion": "ipam.cluster.x-k8s.io/v1beta1",
+              "kind": "IPAddressClaim",
+              "metadata": {
+                "labels": {
+                  "cluster.x-k8s.io/cluster-name": "prod"
+                },
+                "name": "one"
+              },
+              "spec": {
+                "clusterName": "prod",
+                "poolRef": {
+                  "apiGroup": "ipam.example.com",
+                  "kind": "Pool",
+                  "name": "main"
+                }
+              }
+            }"#]],
     );
 }
 
@@ -121,16 +244,16 @@ fn faults_name_the_object_and_the_field() {
     check(
         machine(json!({ "nodeDrainTimeout": "soon" })),
         "v1beta2",
-        &expect![[r#""#]],
+        &expect!["failed to convert Machine team/one: nodeDrainTimeout is not a duration"],
     );
-    check(machine(json!({})), "v1beta9", &expect![[r#""#]]);
+    check(machine(json!({})), "v1beta9", &expect!["Machine has no version v1beta9"]);
     let mut torn = machine(json!({}));
     torn["metadata"]["annotations"] = json!({ DATA_ANNOTATION: "{" });
-    check(torn, "v1beta2", &expect![[r#""#]]);
+    check(torn, "v1beta2", &expect!["failed to convert Machine team/one: the annotation cluster.x-k8s.io/conversion-data is not the JSON of an object"]);
     check(
         json!({ "apiVersion": "example.com/v1", "kind": "Thing" }),
         "v2",
-        &expect![[r#""#]],
+        &expect!["Thing.example.com has no conversions"],
     );
 }
 
@@ -157,5 +280,5 @@ fn a_reference_without_a_known_version_stops_the_conversion() {
         &Nothing,
     )
     .unwrap_err();
-    expect![[r#""#]].assert_eq(&error.to_string());
+    expect!["failed to convert Cluster team/prod: no version of Net.infra.example.com is known to fulfil the contract"].assert_eq(&error.to_string());
 }

@@ -68,7 +68,7 @@ pub fn parse(sources: &[Source<'_>]) -> Result<Vec<Definition>, ParseError> {
     let by_path: BTreeMap<&str, &str> = sources.iter().map(|source| (source.path, source.text)).collect();
     let mut files = Files::default();
     for (path, text) in &by_path {
-        if !path.ends_with(".kind") {
+        if path.strip_suffix(".kind").is_none() {
             files.add(path, text)?;
         }
     }

@@ -34,7 +34,7 @@ impl Files {
         let file = lines::blocks(text)
             .and_then(|blocks| schema::file(&blocks))
             .map_err(|fault| fault.in_file(path))?;
-        if path.ends_with(".types") && !file.fields.is_empty() {
+        if path.strip_suffix(".types").is_some() && !file.fields.is_empty() {
             return Err(
                 Fault::new(file.fields[0].declaration.line, "a types file has no fields").in_file(path),
             );
