@@ -66,6 +66,10 @@ pub enum Scope {
 
 /// One version of a kind.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "the wire has four independent flags"
+)]
 pub struct Version {
     /// Name, such as `v1beta2`.
     pub name: String,
@@ -103,7 +107,7 @@ pub struct Scale {
 pub struct Column {
     /// Heading.
     pub name: String,
-    /// OpenAPI type, or `date`.
+    /// Type as in `OpenAPI`, or `date`.
     pub kind: String,
     /// Path of the value.
     pub json_path: String,

@@ -1,4 +1,4 @@
-//! Renders definitions as `CustomResourceDefinition` objects with structural OpenAPI v3 schemas.
+//! Renders definitions as `CustomResourceDefinition` objects with structural schemas of `OpenAPI` v3.
 
 use serde_json::{Map, Value, json};
 
@@ -115,7 +115,7 @@ impl Column {
 }
 
 impl Schema {
-    /// The structural OpenAPI v3 schema; `description` goes before that of the type.
+    /// The structural schema of `OpenAPI` v3; `description` goes before that of the type.
     pub fn to_value(&self, description: Option<&str>) -> Value {
         let mut out = Map::new();
         self.shape.write(&mut out);

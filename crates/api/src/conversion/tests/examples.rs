@@ -246,10 +246,20 @@ fn faults_name_the_object_and_the_field() {
         "v1beta2",
         &expect!["failed to convert Machine team/one: nodeDrainTimeout is not a duration"],
     );
-    check(machine(json!({})), "v1beta9", &expect!["Machine has no version v1beta9"]);
+    check(
+        machine(json!({})),
+        "v1beta9",
+        &expect!["Machine has no version v1beta9"],
+    );
     let mut torn = machine(json!({}));
     torn["metadata"]["annotations"] = json!({ DATA_ANNOTATION: "{" });
-    check(torn, "v1beta2", &expect!["failed to convert Machine team/one: the annotation cluster.x-k8s.io/conversion-data is not the JSON of an object"]);
+    check(
+        torn,
+        "v1beta2",
+        &expect![
+            "failed to convert Machine team/one: the annotation cluster.x-k8s.io/conversion-data is not the JSON of an object"
+        ],
+    );
     check(
         json!({ "apiVersion": "example.com/v1", "kind": "Thing" }),
         "v2",
