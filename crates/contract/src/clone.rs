@@ -58,30 +58,49 @@ impl TemplateClone<'_> {
                 name: self.reference.name.clone(),
             });
         };
-        let template = self.template.data.pointer("/spec/template").cloned().unwrap_or_default();
+        let template = self
+            .template
+            .data
+            .pointer("/spec/template")
+            .cloned()
+            .unwrap_or_default();
         let map = |name: &str| -> BTreeMap<String, String> {
             let found = template.pointer(&format!("/metadata/{name}")).cloned();
-            found.and_then(|it| serde_json::from_value(it).ok()).unwrap_or_default()
+            found
+                .and_then(|it| serde_json::from_value(it).ok())
+                .unwrap_or_default()
         };
         let mut labels = map("labels");
         labels.extend(self.labels.clone());
-        labels.insert(well_known::label::CLUSTER_NAME.to_owned(), self.cluster_name.to_owned());
+        labels.insert(
+            well_known::label::CLUSTER_NAME.to_owned(),
+            self.cluster_name.to_owned(),
+        );
         let mut annotations = map("annotations");
         annotations.extend(self.annotations.clone());
-        annotations.insert(well_known::annotation::CLONED_FROM_NAME.to_owned(), self.reference.name.clone());
+        annotations.insert(
+            well_known::annotation::CLONED_FROM_NAME.to_owned(),
+            self.reference.name.clone(),
+        );
         annotations.insert(
             well_known::annotation::CLONED_FROM_GROUP_KIND.to_owned(),
             format!("{}.{}", self.reference.kind, self.reference.api_group),
         );
         // A template may name another API version for its clones.
-        let api_version =
-            template.get("apiVersion").and_then(Value::as_str).unwrap_or(&types.api_version).to_owned();
+        let api_version = template
+            .get("apiVersion")
+            .and_then(Value::as_str)
+            .unwrap_or(&types.api_version)
+            .to_owned();
         let mut data = Map::new();
         if let Some(spec) = template.get("spec") {
             data.insert("spec".to_owned(), spec.clone());
         }
         let object = DynamicObject {
-            types: Some(TypeMeta { api_version: api_version.clone(), kind: kind.to_owned() }),
+            types: Some(TypeMeta {
+                api_version: api_version.clone(),
+                kind: kind.to_owned(),
+            }),
             metadata: ObjectMeta {
                 name: Some(self.name.to_owned()),
                 namespace: Some(self.namespace.to_owned()),
@@ -123,7 +142,8 @@ mod tests {
     }
 
     fn cloned(template: &DynamicObject) -> Result<(ApiResource, DynamicObject), CloneError> {
-        let reference = ContractReference::new("infrastructure.cluster.x-k8s.io", "DevMachineTemplate", "small");
+        let reference =
+            ContractReference::new("infrastructure.cluster.x-k8s.io", "DevMachineTemplate", "small");
         TemplateClone {
             template,
             reference: &reference,
@@ -157,6 +177,9 @@ mod tests {
     #[test]
     fn only_a_template_can_be_cloned() {
         let error = cloned(&template("DevMachine")).expect_err("no template");
-        assert_eq!(error.to_string(), "DevMachine ns/small is no template: its kind does not end in Template");
+        assert_eq!(
+            error.to_string(),
+            "DevMachine ns/small is no template: its kind does not end in Template"
+        );
     }
 }

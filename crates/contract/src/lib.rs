@@ -1,9 +1,15 @@
-//! Reading and cloning of objects by contract: what the rules know of providers' kinds, and no more.
+//! What the rules share in dealing with other controllers' objects: finding them by contract, cloning templates, owner
+//! references, creations that may be repeated, and the pause gate.
 
 mod clone;
+mod creation;
+mod owner;
 mod pause;
 mod providers;
+pub mod secrets;
 
 pub use clone::{CloneError, TemplateClone};
+pub use creation::{CreationError, create_group, create_or_adopt, dynamic, is_made_for};
+pub use owner::with_owner;
 pub use pause::pause;
 pub use providers::{External, Providers};

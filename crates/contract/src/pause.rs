@@ -13,7 +13,15 @@ pub fn pause<K: Resource<DynamicType = ()>>(cluster: Option<&Cluster>, object: &
         reasons.push("Cluster spec.paused is set to true".to_owned());
     }
     if object.annotations().contains_key(well_known::annotation::PAUSED) {
-        reasons.push(format!("{} has the {} annotation", K::kind(&()), well_known::annotation::PAUSED));
+        reasons.push(format!(
+            "{} has the {} annotation",
+            K::kind(&()),
+            well_known::annotation::PAUSED
+        ));
     }
-    if reasons.is_empty() { Pause::Running } else { Pause::Paused(reasons.join(", ")) }
+    if reasons.is_empty() {
+        Pause::Running
+    } else {
+        Pause::Paused(reasons.join(", "))
+    }
 }

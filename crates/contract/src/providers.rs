@@ -3,7 +3,10 @@
 
 use std::sync::Arc;
 
-use capstan_api::{contract::Contract, core::ContractReference};
+use capstan_api::{
+    contract::{self, BootstrapConfig, Contract, ControlPlane, InfrastructureCluster, InfrastructureMachine},
+    core::ContractReference,
+};
 use capstan_engine::{Cache, Engine, Foreign, Lookup, ObjectKey, ReadFailure};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::core::{ApiResource, DynamicObject, PartialObjectMeta};
@@ -21,6 +24,33 @@ pub struct External {
     pub object: Arc<DynamicObject>,
 }
 
+impl External {
+    /// The object read as an infrastructure cluster.
+    pub fn infrastructure_cluster(&self) -> InfrastructureCluster<'_> {
+        InfrastructureCluster::new(&self.object.data, self.contract)
+    }
+
+    /// The object read as an infrastructure machine.
+    pub fn infrastructure_machine(&self) -> InfrastructureMachine<'_> {
+        InfrastructureMachine::new(&self.object.data, self.contract)
+    }
+
+    /// The object read as a bootstrap config.
+    pub fn bootstrap_config(&self) -> BootstrapConfig<'_> {
+        BootstrapConfig::new(&self.object.data, self.contract)
+    }
+
+    /// The object read as a control plane.
+    pub fn control_plane(&self) -> ControlPlane<'_> {
+        ControlPlane::new(&self.object.data, self.contract)
+    }
+
+    /// Is the object being deleted?
+    pub fn is_deleting(&self) -> bool {
+        self.object.metadata.deletion_timestamp.is_some()
+    }
+}
+
 /// The way to all providers' objects. Clones share the same caches.
 #[derive(Debug, Clone)]
 pub struct Providers {
@@ -31,7 +61,10 @@ pub struct Providers {
 impl Providers {
     /// The providers' objects as `engine` sees them. Of CRDs only the metadata is read and kept.
     pub fn new(engine: &Engine) -> Self {
-        Self { foreign: engine.foreign().clone(), definitions: engine.cache() }
+        Self {
+            foreign: engine.foreign().clone(),
+            definitions: engine.cache(),
+        }
     }
 
     /// The caches of providers' kinds, for subscriptions.
@@ -45,13 +78,13 @@ impl Providers {
     /// A sentence that names the CRD: it is not installed, or its labels name no contract that is understood.
     pub async fn kind(&self, group: &str, kind: &str) -> Result<(ApiResource, Contract), ReadFailure> {
         self.definitions.synced().await;
-        let name = format!("{}.{group}", capstan_api::contract::plural(kind));
+        let name = contract::crd_name(group, kind);
         let definition = self
             .definitions
             .get(&ObjectKey::new("", &name))
             .ok_or_else(|| ReadFailure(format!("CustomResourceDefinition {name} is not installed")))?;
         let labels = definition.metadata.labels.clone().unwrap_or_default();
-        let (contract, version) = capstan_api::contract::choose_version(&labels).ok_or_else(|| {
+        let (contract, version) = contract::choose_version(&labels).ok_or_else(|| {
             ReadFailure(format!(
                 "CustomResourceDefinition {name} has no label cluster.x-k8s.io/v1beta2 or cluster.x-k8s.io/v1beta1 \
                  that names an API version"
@@ -66,7 +99,14 @@ impl Providers {
             Ok(found) => found,
             Err(why) => return Lookup::Unreadable(why),
         };
-        let found = self.foreign.get(&kind, &ObjectKey::new(namespace, &reference.name)).await;
-        found.map(|object| External { kind, contract, object })
+        let found = self
+            .foreign
+            .get(&kind, &ObjectKey::new(namespace, &reference.name))
+            .await;
+        found.map(|object| External {
+            kind,
+            contract,
+            object,
+        })
     }
 }

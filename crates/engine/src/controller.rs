@@ -126,6 +126,22 @@ impl<R: Reconciler> ControllerBuilder<R> {
         self
     }
 
+    /// Wakes the objects that `concerned` names when an object of any cached foreign kind changes.
+    #[must_use]
+    pub fn watch_foreign(
+        self,
+        foreign: &Foreign,
+        concerned: impl Fn(&ApiResource, &Change<DynamicObject>) -> Vec<ObjectKey> + Send + Sync + 'static,
+    ) -> Self {
+        let queue = Arc::clone(&self.controller.queue);
+        foreign.subscribe(move |kind, change| {
+            for key in concerned(kind, change) {
+                queue.add(key, Urgency::Change, Duration::ZERO);
+            }
+        });
+        self
+    }
+
     /// Wakes the owners of this controller's kind when an object of a cached kind that names them changes.
     #[must_use]
     pub fn watch_children<K: Cached>(self, cache: &Cache<K>) -> Self

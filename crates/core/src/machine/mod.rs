@@ -1,0 +1,15 @@
+//! The Machine controller: bootstrap data → infrastructure → node, and back again on deletion.
+
+mod act;
+mod conditions;
+mod decide;
+mod node_sync;
+mod observe;
+mod report;
+mod view;
+mod wiring;
+
+pub use act::{ActError, Action};
+pub use decide::{Stage, stage};
+pub use view::View;
+pub use wiring::{MachineReconciler, start};

@@ -1,0 +1,164 @@
+//! Reads the snapshot of one Machine.
+
+use std::sync::Arc;
+
+use capstan_api::core::{Cluster, ContractReference, Machine, MachineDeployment, MachineSet};
+use capstan_api::{ObjectMeta, owner};
+use capstan_contract::{External, Providers};
+use capstan_engine::{Cache, Context, Lookup, ObjectKey};
+use capstan_workload::{Remote, Workloads};
+use k8s_openapi::api::core::v1::Node;
+use kube::ResourceExt;
+
+use super::view::{NodeDeletion, View};
+
+/// What the Machine controller reads from.
+#[derive(Debug, Clone)]
+pub(super) struct Sources {
+    pub clusters: Cache<Cluster>,
+    pub machines: Cache<Machine>,
+    pub machine_sets: Cache<MachineSet>,
+    pub machine_deployments: Cache<MachineDeployment>,
+    pub providers: Providers,
+    pub workloads: Workloads,
+}
+
+impl Sources {
+    pub(super) async fn view(&self, machine: Arc<Machine>, context: &Context) -> View {
+        let namespace = machine.namespace().unwrap_or_default();
+        let cluster_key = ObjectKey::new(&namespace, &machine.spec.cluster_name);
+        self.clusters.synced().await;
+        let cluster: Lookup<Arc<Cluster>> = self.clusters.get(&cluster_key).into();
+        let bootstrap = match &machine.spec.bootstrap.config_ref {
+            Some(reference) if reference.is_defined() => Some(self.external(reference, &namespace).await),
+            _ => None,
+        };
+        let infrastructure = self.external(&machine.spec.infrastructure_ref, &namespace).await;
+        let machine_set = self.machine_set_of(&machine, &namespace).await;
+        let machine_deployment = match &machine_set {
+            Some(set) => self.machine_deployment_of(set, &namespace).await,
+            None => None,
+        };
+        let control_plane = match cluster.found().and_then(|it| it.spec.control_plane_ref.as_ref()) {
+            Some(reference) if machine.metadata.deletion_timestamp.is_some() => {
+                self.providers.get(reference, &namespace).await.found().cloned()
+            }
+            _ => None,
+        };
+        let mut view = View {
+            now: context.now,
+            node: Remote::Absent,
+            node_rivals: Vec::new(),
+            health: self.workloads.health(&cluster_key),
+            node_deletion: NodeDeletion::Allowed,
+            machine,
+            cluster,
+            bootstrap,
+            infrastructure,
+            machine_set,
+            machine_deployment,
+        };
+        self.find_node(&mut view, &cluster_key);
+        view.node_deletion = self.node_deletion(&view, control_plane.as_ref()).await;
+        view
+    }
+
+    async fn external(&self, reference: &ContractReference, namespace: &str) -> Lookup<External> {
+        self.providers.get(reference, namespace).await
+    }
+
+    /// Finds the Node by provider ID, and by name where the Machine already knows its Node.
+    fn find_node(&self, view: &mut View, cluster: &ObjectKey) {
+        let connection = self.workloads.connection(cluster);
+        let provider_id = view.provider_id();
+        let known = view
+            .machine
+            .status
+            .as_ref()
+            .and_then(|it| it.node_ref.clone())
+            .map(|it| it.name);
+        view.node = connection.and_then(|connection| {
+            let mut found: Vec<Arc<Node>> = provider_id
+                .as_deref()
+                .map(|it| connection.nodes_by_provider_id(it))
+                .unwrap_or_default();
+            if found.len() > 1 {
+                view.node_rivals = found.iter().map(|it| it.name_any()).collect();
+                found.retain(|it| Some(it.name_any()) == known);
+            }
+            found.pop().into()
+        });
+    }
+
+    async fn machine_set_of(&self, machine: &Machine, namespace: &str) -> Option<Arc<MachineSet>> {
+        self.machine_sets.synced().await;
+        let owner = controller(&machine.metadata, MachineSet::KIND)?;
+        self.machine_sets.get(&ObjectKey::new(namespace, owner))
+    }
+
+    async fn machine_deployment_of(
+        &self,
+        set: &MachineSet,
+        namespace: &str,
+    ) -> Option<Arc<MachineDeployment>> {
+        self.machine_deployments.synced().await;
+        let owner = controller(&set.metadata, MachineDeployment::KIND)?;
+        self.machine_deployments.get(&ObjectKey::new(namespace, owner))
+    }
+
+    // Parity: upstream core/reconcilers/machine/machine_controller.go:isDeleteNodeAllowed
+    async fn node_deletion(&self, view: &View, control_plane: Option<&External>) -> NodeDeletion {
+        if !view.is_deleting() {
+            return NodeDeletion::Allowed;
+        }
+        if view
+            .cluster
+            .found()
+            .is_none_or(|it| it.metadata.deletion_timestamp.is_some())
+        {
+            return NodeDeletion::ClusterDeleting;
+        }
+        let known = view
+            .machine
+            .status
+            .as_ref()
+            .is_some_and(|it| it.node_ref.is_some());
+        if !known && view.node.found().is_none() {
+            return NodeDeletion::NoNode;
+        }
+        if let Some(control_plane) = control_plane {
+            if control_plane.object.metadata.deletion_timestamp.is_some() {
+                return NodeDeletion::ControlPlaneDeleting;
+            }
+            if control_plane
+                .control_plane()
+                .externally_managed()
+                .unwrap_or(false)
+            {
+                return NodeDeletion::Allowed;
+            }
+        }
+        self.machines.synced().await;
+        let members = self
+            .machines
+            .in_namespace(&view.machine.namespace().unwrap_or_default());
+        let left = members.iter().any(|it| {
+            it.spec.cluster_name == view.machine.spec.cluster_name
+                && it
+                    .labels()
+                    .contains_key(capstan_api::well_known::label::CONTROL_PLANE)
+                && it.metadata.deletion_timestamp.is_none()
+        });
+        if left {
+            NodeDeletion::Allowed
+        } else {
+            NodeDeletion::NoControlPlaneMembers
+        }
+    }
+}
+
+/// The name of an object's controller, if that is of this kind.
+fn controller(metadata: &ObjectMeta, kind: &str) -> Option<String> {
+    let reference = owner::of_kind(metadata, capstan_api::core::GROUP, kind)?;
+    (reference.controller == Some(true)).then(|| reference.name.clone())
+}

@@ -1,0 +1,16 @@
+//! The MachineSet controller: keeps a number of alike machines.
+
+mod act;
+mod decide;
+mod deletion_order;
+mod intent;
+mod observe;
+mod preflight;
+mod report;
+mod view;
+mod wiring;
+
+pub use act::{ActError, Action};
+pub(crate) use report::{machines_ready, remediating, up_to_date, versions};
+pub use view::View;
+pub use wiring::{MachineSetReconciler, start};
