@@ -1,7 +1,7 @@
 //! Field ownership and patches of Kubernetes objects, as pure functions on JSON values.
 //!
 //! * [`set`], [`path`]: sets of field paths and their `FieldsV1` wire form.
-//! * [`types`]: the merge schema of a kind, compiled from OpenAPI or structural JSON.
+//! * [`types`]: the merge schema of a kind, compiled from `OpenAPI` or structural JSON.
 //! * [`typed`]: field sets, validation, merging, comparing and removing under a merge schema.
 //! * [`managed`]: `metadata.managedFields`: what create, update and server-side apply do to it.
 //! * [`json_patch`], [`merge_patch`], [`strategic`]: the three other patch formats of the API.
@@ -28,7 +28,7 @@ pub use types::Schema;
 /// Why a patch could not be applied. The text is the message of the Status the API answers with.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PatchError {
-    /// The patch is not of its format (400 BadRequest).
+    /// The patch is not of its format (400 `BadRequest`).
     #[error("{0}")]
     Malformed(String),
     /// The patch is well formed but does not apply to this object (422).

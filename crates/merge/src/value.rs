@@ -101,24 +101,23 @@ pub(crate) fn display(value: &Value) -> String {
 /// A value as it stands in the keys of `FieldsV1`: compact JSON, with `<`, `>`, `&` escaped and whole floats written
 /// without a fraction, byte for byte what the reference implementation writes.
 pub(crate) fn wire(value: &Value) -> String {
-    match value {
-        Value::Number(number) => number_text(number),
-        _ => {
-            let mut text = value.to_string();
-            for (plain, escaped) in [
-                ("<", "\\u003c"),
-                (">", "\\u003e"),
-                ("&", "\\u0026"),
-                ("\u{2028}", "\\u2028"),
-                ("\u{2029}", "\\u2029"),
-            ] {
-                if text.contains(plain) {
-                    text = text.replace(plain, escaped);
-                }
-            }
-            text
+    const ESCAPES: [(char, &str); 5] = [
+        ('<', "\\u003c"),
+        ('>', "\\u003e"),
+        ('&', "\\u0026"),
+        ('\u{2028}', "\\u2028"),
+        ('\u{2029}', "\\u2029"),
+    ];
+    if let Value::Number(number) = value {
+        return number_text(number);
+    }
+    let mut text = value.to_string();
+    for (plain, escaped) in ESCAPES {
+        if text.contains(plain) {
+            text = text.replace(plain, escaped);
         }
     }
+    text
 }
 
 fn number_text(number: &Number) -> String {

@@ -1,6 +1,6 @@
 //! Reading and writing `metadata.managedFields`.
 
-use std::collections::BTreeMap;
+use std::{cmp::Ordering, collections::BTreeMap};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -17,8 +17,9 @@ pub enum Verb {
     Update,
 }
 
-/// What tells the entries of `managedFields` apart.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+/// What tells the entries of `managedFields` apart. Ordered as conflicts list managers: entries of a subresource come
+/// before the object's own.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ManagerId {
     /// The field manager's name.
     pub manager: String,
@@ -28,6 +29,31 @@ pub struct ManagerId {
     pub api_version: String,
     /// The subresource written through, empty for the object itself.
     pub subresource: String,
+}
+
+impl Ord for ManagerId {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let own = (
+            &self.manager,
+            self.verb,
+            &self.api_version,
+            self.subresource.is_empty(),
+            &self.subresource,
+        );
+        own.cmp(&(
+            &other.manager,
+            other.verb,
+            &other.api_version,
+            other.subresource.is_empty(),
+            &other.subresource,
+        ))
+    }
+}
+
+impl PartialOrd for ManagerId {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
 }
 
 /// What a manager owns.

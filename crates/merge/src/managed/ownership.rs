@@ -45,7 +45,7 @@ fn api_version_of(object: &Value) -> Option<&str> {
     object.get("apiVersion")?.as_str()
 }
 
-fn convert_failure<'v>(api_version: &'v str) -> impl Fn(super::ConversionError) -> Failure + 'v {
+fn convert_failure(api_version: &str) -> impl Fn(super::ConversionError) -> Failure + '_ {
     move |error| Failure::Convert {
         api_version: api_version.to_owned(),
         error,
@@ -100,6 +100,8 @@ impl Operation<'_> {
     }
 
     /// The object in another version; `None` when that version is not served.
+    // Differs: upstream validates the converted object without allowing duplicate list items, and drops all managers
+    // of a stored object that has some when any of them wrote in another version.
     pub(super) fn convert<'v>(
         &self,
         at: &'v At<'_>,

@@ -67,6 +67,8 @@ impl Merger<'_> {
         order_items(merged, &patch, &original, Some(key))
     }
 
+    // Differs: upstream reads the live order from a list that deletions and additions of the same patch have by then
+    // partly overwritten, so that an unlisted item can end up before rather than after added ones.
     /// Handles every `$setElementOrder/x` of a patch together with its list, and takes both out of the patch.
     pub(super) fn merge_ordered_lists(
         self,

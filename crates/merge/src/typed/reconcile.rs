@@ -31,7 +31,7 @@ impl Walk<'_> {
         match self.schema.atom(type_id).shape(None) {
             Shape::Scalar(_) | Shape::Nothing => {}
             Shape::List(list) if !is_leaf && list.identity == Identity::Atomic => {
-                self.now_atomic.insert(&at.path())
+                self.now_atomic.insert(&at.path());
             }
             Shape::List(list) => {
                 for (element, is_member, children) in set.steps() {

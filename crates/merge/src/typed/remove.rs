@@ -34,17 +34,20 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     fn value(&self, type_id: TypeId, value: &Value, items: &Set) -> Value {
-        let atomic = || if self.extract { value.clone() } else { Value::Null };
+        let whole = || if self.extract { value.clone() } else { Value::Null };
         match (self.schema.atom(type_id).shape(Some(value)), value) {
             (Shape::Scalar(_), _) => value.clone(),
+            // An empty container that is owned must come back as such: applying null would mean something else.
+            (_, Value::Array(list)) if list.is_empty() => whole(),
+            (_, Value::Object(map)) if map.is_empty() => whole(),
             (
                 Shape::List(List {
                     identity: Identity::Atomic,
                     ..
                 }),
-                Value::Array(list),
-            ) if !list.is_empty() => atomic(),
-            (Shape::Map(MapType { atomic: true, .. }), Value::Object(map)) if !map.is_empty() => atomic(),
+                Value::Array(_),
+            )
+            | (Shape::Map(MapType { atomic: true, .. }), Value::Object(_)) => whole(),
             (Shape::List(list), Value::Array(values)) => self.list(list, values, items),
             (Shape::Map(map), Value::Object(entries)) => self.map(map, entries, items),
             _ => Value::Null,
@@ -54,9 +57,14 @@ impl Walk<'_> {
     fn list(&self, list: &List, values: &[Value], items: &Set) -> Value {
         let kept: Vec<_> = values
             .iter()
-            .filter_map(|item| match item_element(self.schema, list, item) {
-                Ok(element) => self.part(list.element, item, &element, items),
-                Err(_) => (!self.extract).then(|| item.clone()),
+            .filter_map(|item| {
+                let Ok(element) = item_element(self.schema, list, item) else {
+                    return (!self.extract).then(|| item.clone());
+                };
+                if self.extract && items.has_element(&element) && items.beneath(&element).is_none() {
+                    return Some(item.clone());
+                }
+                self.part(list.element, item, &element, items)
             })
             .collect();
         if kept.is_empty() {

@@ -1,5 +1,5 @@
-//! Turns OpenAPI v3 or structural JSON into a [`Schema`].
-//! Upstream: kube-openapi `schemaconv`, and the native properties apiextensions' OpenAPI builder adds.
+//! Turns `OpenAPI` v3 or structural JSON into a [`Schema`].
+//! Upstream: kube-openapi `schemaconv`, and the native properties apiextensions' `OpenAPI` builder adds.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -293,7 +293,7 @@ impl Compiler<'_> {
     }
 }
 
-/// The name a schema refers to, directly or as the only member of `allOf`, which is how OpenAPI v3 adds to references.
+/// The name a schema refers to, directly or as the only member of `allOf`, which is how `OpenAPI` v3 adds to references.
 fn reference(schema: &Value) -> Option<&str> {
     let holder = match schema.get("allOf").and_then(Value::as_array).map(Vec::as_slice) {
         Some([only]) if schema.get("$ref").is_none() => only,

@@ -1,5 +1,5 @@
 //! Merge schemas: for every place in an object, whether it is a scalar, a list or a map, and who may own its parts.
-//! Upstream: structured-merge-diff `schema`, compiled from OpenAPI as by kube-openapi `schemaconv`.
+//! Upstream: structured-merge-diff `schema`, compiled from `OpenAPI` as by kube-openapi `schemaconv`.
 
 mod compile;
 mod object_meta;
@@ -108,7 +108,6 @@ impl Atom {
     /// The shape `value` has if the atom allows it; otherwise, and for null and absent values, the first allowed one.
     pub(crate) fn shape(&self, value: Option<&Value>) -> Shape<'_> {
         match (value, self) {
-            (Some(Value::Object(_)), Self { map: Some(map), .. }) => Shape::Map(map),
             (Some(Value::Array(_)), Self { list: Some(list), .. }) => Shape::List(list),
             (
                 Some(Value::Number(_) | Value::String(_) | Value::Bool(_)),
