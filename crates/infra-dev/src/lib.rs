@@ -11,6 +11,7 @@
 //! ```
 
 pub mod api;
+pub mod backend;
 pub mod bootstrap;
 pub mod definitions;
 pub mod etcd;

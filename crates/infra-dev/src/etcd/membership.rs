@@ -100,6 +100,16 @@ impl Membership {
         Ok(())
     }
 
+    /// Starts a member that ran before.
+    pub fn restart(&mut self, id: u64) -> Result<(), Refusal> {
+        if self.removed.contains(&id) {
+            return Err(Refusal::Removed);
+        }
+        self.members.get_mut(&id).ok_or(Refusal::MemberNotFound)?.is_running = true;
+        self.elect();
+        Ok(())
+    }
+
     /// The member's process ends. It stays a member.
     pub fn stop(&mut self, id: u64) {
         if let Some(peer) = self.members.get_mut(&id) {
