@@ -54,8 +54,16 @@ impl Token {
     /// Reads `id.secret`.
     pub fn parse(text: &str) -> Option<Self> {
         let (id, secret) = text.split_once('.')?;
-        let valid = |it: &str, length| it.len() == length && it.bytes().all(|it| it.is_ascii_lowercase() || it.is_ascii_digit());
-        (valid(id, 6) && valid(secret, 16)).then(|| Self { id: id.to_owned(), secret: secret.to_owned() })
+        let valid = |it: &str, length| {
+            it.len() == length
+                && it
+                    .bytes()
+                    .all(|it| it.is_ascii_lowercase() || it.is_ascii_digit())
+        };
+        (valid(id, 6) && valid(secret, 16)).then(|| Self {
+            id: id.to_owned(),
+            secret: secret.to_owned(),
+        })
     }
 
     /// The part that must not be shown.
@@ -85,7 +93,9 @@ pub fn read(data: &[u8]) -> Bootstrap {
     let of_kind = |kind: &str| documents.iter().find(|it| it.kind == kind);
     if let Some(join) = of_kind("JoinConfiguration") {
         let discovery = join.value.pointer("/discovery/bootstrapToken");
-        let token = discovery.and_then(|it| it.get("token")).or_else(|| join.value.pointer("/discovery/tlsBootstrapToken"));
+        let token = discovery
+            .and_then(|it| it.get("token"))
+            .or_else(|| join.value.pointer("/discovery/tlsBootstrapToken"));
         return Bootstrap::Join {
             token: token.and_then(Value::as_str).and_then(Token::parse),
             authority_hashes: strings(discovery.and_then(|it| it.get("caCertHashes"))),
@@ -94,10 +104,15 @@ pub fn read(data: &[u8]) -> Bootstrap {
     }
     if let Some(cluster) = of_kind("ClusterConfiguration") {
         let init = of_kind("InitConfiguration");
-        let tokens = init.and_then(|it| it.value.get("bootstrapTokens")?.as_array().cloned()).unwrap_or_default();
+        let tokens = init
+            .and_then(|it| it.value.get("bootstrapTokens")?.as_array().cloned())
+            .unwrap_or_default();
         return Bootstrap::Init {
             cluster_configuration: cluster.text.clone(),
-            tokens: tokens.iter().filter_map(|it| Token::parse(it.get("token")?.as_str()?)).collect(),
+            tokens: tokens
+                .iter()
+                .filter_map(|it| Token::parse(it.get("token")?.as_str()?))
+                .collect(),
             registration: init.map(|it| registration(&it.value)).unwrap_or_default(),
         };
     }
@@ -125,7 +140,9 @@ struct WriteFile {
 
 /// The documents of the files that kubeadm is run with.
 fn kubeadm_documents(data: &[u8]) -> Vec<Document> {
-    let Ok(text) = std::str::from_utf8(data) else { return Vec::new() };
+    let Ok(text) = std::str::from_utf8(data) else {
+        return Vec::new();
+    };
     let config: CloudConfig = serde_saphyr::from_str(text).unwrap_or_default();
     let files = config.write_files.iter().filter(|it| it.path.contains("kubeadm"));
     files.flat_map(|it| documents(&it.content)).collect()
@@ -151,10 +168,15 @@ fn documents(text: &str) -> Vec<Document> {
 
 fn registration(configuration: &Value) -> Registration {
     let registration = configuration.get("nodeRegistration");
-    let taints = registration.and_then(|it| it.get("taints")).filter(|it| it.is_array());
+    let taints = registration
+        .and_then(|it| it.get("taints"))
+        .filter(|it| it.is_array());
     Registration {
         taints: taints.and_then(|it| serde_json::from_value(it.clone()).ok()),
-        labels: registration.and_then(|it| it.get("kubeletExtraArgs")).map(node_labels).unwrap_or_default(),
+        labels: registration
+            .and_then(|it| it.get("kubeletExtraArgs"))
+            .map(node_labels)
+            .unwrap_or_default(),
     }
 }
 
@@ -167,12 +189,22 @@ fn node_labels(arguments: &Value) -> BTreeMap<String, String> {
             .find_map(|it| it.get("value")?.as_str()),
         other => other.get("node-labels").and_then(Value::as_str),
     };
-    let pairs = text.unwrap_or_default().split(',').filter_map(|it| it.split_once('='));
-    pairs.map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned())).collect()
+    let pairs = text
+        .unwrap_or_default()
+        .split(',')
+        .filter_map(|it| it.split_once('='));
+    pairs
+        .map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned()))
+        .collect()
 }
 
 fn strings(list: Option<&Value>) -> Vec<String> {
-    list.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+    list.and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .map(str::to_owned)
+        .collect()
 }
 
 #[cfg(test)]

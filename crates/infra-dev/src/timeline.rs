@@ -38,7 +38,9 @@ impl Timings {
 }
 
 fn duration(uid: &str, component: &str, settings: Option<&Component>) -> Duration {
-    let Some(settings) = settings else { return Duration::ZERO };
+    let Some(settings) = settings else {
+        return Duration::ZERO;
+    };
     let least = parse_duration(&settings.provisioning.startup_duration).unwrap_or_default();
     let jitter = parse_jitter(&settings.provisioning.startup_jitter).unwrap_or_default();
     let share = f64::from(naming::fnv32a(format!("{uid}/{component}").as_bytes())) / f64::from(u32::MAX);
@@ -77,12 +79,23 @@ impl Timeline {
     pub fn new(start: Timestamp, timings: Timings) -> Self {
         let vm = start + timings.vm;
         let node = vm + timings.node;
-        Self { vm, node, etcd: node + timings.etcd, api_server: node + timings.api_server }
+        Self {
+            vm,
+            node,
+            etcd: node + timings.etcd,
+            api_server: node + timings.api_server,
+        }
     }
 
     /// The moments of a machine whose VM is known to have come up at `vm`.
     pub fn from_vm(vm: Timestamp, timings: Timings) -> Self {
-        Self::new(vm, Timings { vm: Duration::ZERO, ..timings })
+        Self::new(
+            vm,
+            Timings {
+                vm: Duration::ZERO,
+                ..timings
+            },
+        )
     }
 
     /// What is due by `now`.
@@ -97,7 +110,12 @@ impl Timeline {
 
     /// The next moment after `now` at which something comes up.
     pub fn next(&self, now: Timestamp, is_control_plane: bool) -> Option<Timestamp> {
-        let moments = [Some(self.vm), Some(self.node), is_control_plane.then_some(self.etcd), is_control_plane.then_some(self.api_server)];
+        let moments = [
+            Some(self.vm),
+            Some(self.node),
+            is_control_plane.then_some(self.etcd),
+            is_control_plane.then_some(self.api_server),
+        ];
         moments.into_iter().flatten().filter(|it| *it > now).min()
     }
 }
@@ -122,9 +140,16 @@ mod tests {
         let at = |second| Timestamp::from_second(second).expect("a time");
         let timeline = Timeline::new(at(0), Timings::of("uid", &backend()));
         let due = timeline.due(at(second), is_control_plane);
-        let parts = [("vm", due.vm), ("node", due.node), ("etcd", due.etcd), ("apiServer", due.api_server)];
+        let parts = [
+            ("vm", due.vm),
+            ("node", due.node),
+            ("etcd", due.etcd),
+            ("apiServer", due.api_server),
+        ];
         let parts: Vec<&str> = parts.iter().filter(|it| it.1).map(|it| it.0).collect();
-        let next = timeline.next(at(second), is_control_plane).map(Timestamp::as_second);
+        let next = timeline
+            .next(at(second), is_control_plane)
+            .map(Timestamp::as_second);
         format!("{} then {next:?}", parts.join(" "))
     }
 
@@ -156,15 +181,27 @@ mod tests {
             "provisioning": { "startupDuration": "10s", "startupJitter": "0.5" }
         }))
         .ok();
-        let drawn: Vec<Duration> = (0..100).map(|it| Timings::of(&format!("uid-{it}"), &backend).vm).collect();
-        assert!(drawn.iter().all(|it| (10.0..=15.0).contains(&it.as_secs_f64())), "{drawn:?}");
-        let spread = drawn.iter().max().expect("some").saturating_sub(*drawn.iter().min().expect("some"));
+        let drawn: Vec<Duration> = (0..100)
+            .map(|it| Timings::of(&format!("uid-{it}"), &backend).vm)
+            .collect();
+        assert!(
+            drawn.iter().all(|it| (10.0..=15.0).contains(&it.as_secs_f64())),
+            "{drawn:?}"
+        );
+        let spread = drawn
+            .iter()
+            .max()
+            .expect("some")
+            .saturating_sub(*drawn.iter().min().expect("some"));
         assert!(spread > Duration::from_secs(3), "{spread:?}");
         assert_eq!(Timings::of("uid-1", &backend), Timings::of("uid-1", &backend));
     }
 
     #[test]
     fn a_machine_without_timings_is_up_at_once() {
-        assert_eq!(Timings::of("uid", &InMemoryMachineBackend::default()), Timings::default());
+        assert_eq!(
+            Timings::of("uid", &InMemoryMachineBackend::default()),
+            Timings::default()
+        );
     }
 }

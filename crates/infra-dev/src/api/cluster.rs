@@ -92,6 +92,8 @@ pub struct DevClusterTemplateResource {
 impl DevCluster {
     /// Whether the cluster was provisioned; once true, true for ever.
     pub fn is_provisioned(&self) -> bool {
-        self.status.as_ref().is_some_and(|it| it.initialization.provisioned == Some(true))
+        self.status
+            .as_ref()
+            .is_some_and(|it| it.initialization.provisioned == Some(true))
     }
 }

@@ -3,9 +3,9 @@
 //! Differs: a spec that names no backend gets the in-memory one, since it is the only one that is served here.
 
 use super::{
+    DevCluster, DevClusterTemplate, DevMachine, DevMachineTemplate,
     cluster::{DevClusterSpec, InMemoryClusterBackend},
     machine::{DevMachineSpec, InMemoryMachineBackend},
-    DevCluster, DevClusterTemplate, DevMachine, DevMachineTemplate,
 };
 
 /// Completes a DevCluster.

@@ -137,6 +137,10 @@ pub struct DevMachineTemplateResource {
 impl DevMachine {
     /// The condition of that type.
     pub fn condition(&self, type_: &str) -> Option<&Condition> {
-        self.status.as_ref()?.conditions.iter().find(|it| it.type_ == type_)
+        self.status
+            .as_ref()?
+            .conditions
+            .iter()
+            .find(|it| it.type_ == type_)
     }
 }

@@ -10,8 +10,8 @@ mod validate;
 pub mod words;
 
 pub use cluster::{
-    ClusterBackend, DevCluster, DevClusterSpec, DevClusterStatus, DevClusterTemplate, DevClusterTemplateResource,
-    DevClusterTemplateSpec, InMemoryClusterBackend, Initialization,
+    ClusterBackend, DevCluster, DevClusterSpec, DevClusterStatus, DevClusterTemplate,
+    DevClusterTemplateResource, DevClusterTemplateSpec, InMemoryClusterBackend, Initialization,
 };
 pub use default::{default_cluster, default_cluster_template, default_machine, default_machine_template};
 pub use machine::{

@@ -17,9 +17,13 @@ pub fn parse_duration(text: &str) -> Result<Duration, DurationError> {
     let mut rest = text.strip_prefix('+').unwrap_or(text);
     let mut total = Duration::ZERO;
     while !rest.is_empty() {
-        let digits = rest.find(|it: char| !it.is_ascii_digit() && it != '.').ok_or_else(bad)?;
+        let digits = rest
+            .find(|it: char| !it.is_ascii_digit() && it != '.')
+            .ok_or_else(bad)?;
         let (number, tail) = rest.split_at(digits);
-        let letters = tail.find(|it: char| it.is_ascii_digit() || it == '.').unwrap_or(tail.len());
+        let letters = tail
+            .find(|it: char| it.is_ascii_digit() || it == '.')
+            .unwrap_or(tail.len());
         let (unit, tail) = tail.split_at(letters);
         let seconds = match unit {
             "h" => 3600.0,
@@ -43,7 +47,10 @@ pub fn parse_jitter(text: &str) -> Option<f64> {
     if text.is_empty() {
         return Some(0.0);
     }
-    text.parse::<f64>().ok().filter(|it| it.is_finite()).map(|it| it.max(0.0))
+    text.parse::<f64>()
+        .ok()
+        .filter(|it| it.is_finite())
+        .map(|it| it.max(0.0))
 }
 
 #[cfg(test)]
@@ -66,7 +73,11 @@ mod tests {
             ("1.2.3s", None),
         ];
         for (text, expected) in table {
-            assert_eq!(parse_duration(text).ok().map(|it| it.as_millis()), expected, "{text:?}");
+            assert_eq!(
+                parse_duration(text).ok().map(|it| it.as_millis()),
+                expected,
+                "{text:?}"
+            );
         }
     }
 

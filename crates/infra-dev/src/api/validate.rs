@@ -7,8 +7,9 @@ use capstan_base::field::{Error, Path};
 use serde_json::Value;
 
 use super::{
-    DevCluster, DevClusterTemplate, DevMachine, DevMachineTemplate, default,
+    DevCluster, DevClusterTemplate, DevMachine, DevMachineTemplate,
     cluster::DevClusterSpec,
+    default,
     machine::{Component, DevMachineSpec},
     quantity::{parse_duration, parse_jitter},
 };
@@ -31,14 +32,23 @@ pub fn validate_cluster_template_update(old: &DevClusterTemplate, new: &DevClust
     if old.spec.template.spec == new.spec.template.spec {
         return Vec::new();
     }
-    vec![immutable("DevClusterTemplate", serde_json::to_value(&new.spec.template.spec))]
+    vec![immutable(
+        "DevClusterTemplate",
+        serde_json::to_value(&new.spec.template.spec),
+    )]
 }
 
 /// What is wrong with a DevMachine; `old` is the machine before, absent on create.
 pub fn validate_machine(old: Option<&DevMachine>, new: &DevMachine) -> Vec<Error> {
     let path = Path::new("spec");
     let mut errors = machine_spec(&new.spec, &path);
-    let image = |it: &DevMachine| it.spec.backend.docker.as_ref().map(|it| it.get("customImage").cloned());
+    let image = |it: &DevMachine| {
+        it.spec
+            .backend
+            .docker
+            .as_ref()
+            .map(|it| it.get("customImage").cloned())
+    };
     if let (Some(before), Some(after)) = (old.and_then(image), image(new))
         && before != after
     {
@@ -62,18 +72,26 @@ pub fn validate_machine_template_update(
 ) -> Vec<Error> {
     let mut errors = validate_machine_template(new);
     if !is_topology_dry_run && old.spec.template.spec != new.spec.template.spec {
-        errors.push(immutable("DevMachineTemplate", serde_json::to_value(&new.spec.template.spec)));
+        errors.push(immutable(
+            "DevMachineTemplate",
+            serde_json::to_value(&new.spec.template.spec),
+        ));
     }
     errors
 }
 
 fn immutable(kind: &str, spec: serde_json::Result<Value>) -> Error {
-    let detail = format!("{kind} spec.template.spec field is immutable. Please create a new resource instead.");
+    let detail =
+        format!("{kind} spec.template.spec field is immutable. Please create a new resource instead.");
     Error::invalid(&Path::new("spec.template.spec"), spec.unwrap_or_default(), detail)
 }
 
 fn cluster_spec(spec: &DevClusterSpec, path: &Path) -> Vec<Error> {
-    let domains = spec.backend.docker.as_ref().and_then(|it| it.get("failureDomains"));
+    let domains = spec
+        .backend
+        .docker
+        .as_ref()
+        .and_then(|it| it.get("failureDomains"));
     let names: Vec<&str> = domains
         .and_then(Value::as_array)
         .into_iter()
@@ -84,11 +102,17 @@ fn cluster_spec(spec: &DevClusterSpec, path: &Path) -> Vec<Error> {
         return Vec::new();
     }
     let path = path.child("backend").child("docker").child("failureDomains");
-    vec![Error::invalid(&path, domains.cloned().unwrap_or_default(), "failure domains must be sorted by name")]
+    vec![Error::invalid(
+        &path,
+        domains.cloned().unwrap_or_default(),
+        "failure domains must be sorted by name",
+    )]
 }
 
 fn machine_spec(spec: &DevMachineSpec, path: &Path) -> Vec<Error> {
-    let Some(backend) = &spec.backend.in_memory else { return Vec::new() };
+    let Some(backend) = &spec.backend.in_memory else {
+        return Vec::new();
+    };
     let path = path.child("backend").child("inMemory");
     let components = [
         ("vm", &backend.vm),
@@ -109,12 +133,20 @@ fn component_errors(component: &Component, path: &Path, errors: &mut Vec<Error>)
     let provisioning = &component.provisioning;
     if let Err(error) = parse_duration(&provisioning.startup_duration) {
         let path = path.child("startupDuration");
-        errors.push(Error::invalid(&path, provisioning.startup_duration.as_str(), error.to_string()));
+        errors.push(Error::invalid(
+            &path,
+            provisioning.startup_duration.as_str(),
+            error.to_string(),
+        ));
     }
     if parse_jitter(&provisioning.startup_jitter).is_none() {
         let path = path.child("startupJitter");
         let detail = "must be a number, like 0.2";
-        errors.push(Error::invalid(&path, provisioning.startup_jitter.as_str(), detail));
+        errors.push(Error::invalid(
+            &path,
+            provisioning.startup_jitter.as_str(),
+            detail,
+        ));
     }
 }
 
@@ -134,7 +166,10 @@ mod tests {
             "vm": { "provisioning": { "startupDuration": "10 seconds" } },
             "etcd": { "provisioning": { "startupDuration": "1s", "startupJitter": "a bit" } },
         } } }));
-        let errors: Vec<String> = validate_machine(None, &typed).iter().map(ToString::to_string).collect();
+        let errors: Vec<String> = validate_machine(None, &typed)
+            .iter()
+            .map(ToString::to_string)
+            .collect();
         expect_test::expect![[r#"
             [
                 "spec.backend.inMemory.vm.provisioning.startupDuration: Invalid value: \"10 seconds\": \"10 seconds\" is no duration; write it like 10s, 1m30s or 250ms",

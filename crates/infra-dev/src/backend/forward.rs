@@ -22,8 +22,12 @@ impl Forward {
 
 impl PortForward for Forward {
     fn open(&self, namespace: &str, pod: &str, port: u16) -> Result<Box<dyn Duplex>, String> {
-        let refused = || format!("failed to connect to port {port} of pod {namespace}/{pod}: connection refused");
-        let node = pod.strip_prefix("etcd-").filter(|_| namespace == "kube-system").ok_or_else(refused)?;
+        let refused =
+            || format!("failed to connect to port {port} of pod {namespace}/{pod}: connection refused");
+        let node = pod
+            .strip_prefix("etcd-")
+            .filter(|_| namespace == "kube-system")
+            .ok_or_else(refused)?;
         if port != capstan_workload::etcd::PORT {
             return Err(refused());
         }
@@ -32,7 +36,9 @@ impl PortForward for Forward {
         let vm = vms.get(node).filter(|it| it.is_powered).ok_or_else(refused)?;
         let tls = vm.etcd_tls.clone().ok_or_else(refused)?;
         let member = vm.etcd_id;
-        let runs = workload.etcd.read(|it| it.members.get(&member).is_some_and(|it| it.is_running));
+        let runs = workload
+            .etcd
+            .read(|it| it.members.get(&member).is_some_and(|it| it.is_running));
         if !runs {
             return Err(refused());
         }

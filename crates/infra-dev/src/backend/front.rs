@@ -65,7 +65,9 @@ impl Front {
 impl Workload {
     /// Opens the way in, if it is not open.
     pub(super) async fn open_front(self: &Arc<Self>, authorities: &Authorities) -> Result<(), BackendError> {
-        let Some(server) = self.running_server() else { return Ok(()) };
+        let Some(server) = self.running_server() else {
+            return Ok(());
+        };
         if self.is_serving() {
             return Ok(());
         }
@@ -73,7 +75,10 @@ impl Workload {
             Exposure::InProcess => None,
             Exposure::Sockets(address) => {
                 let port = u16::try_from(self.endpoint().port).unwrap_or_default();
-                Some(self.listen(server, SocketAddr::new(address, port), authorities).await?)
+                Some(
+                    self.listen(server, SocketAddr::new(address, port), authorities)
+                        .await?,
+                )
             }
         };
         let open = Open {
@@ -93,15 +98,27 @@ impl Workload {
     ) -> Result<AbortHandle, BackendError> {
         let listener = TcpListener::bind(address)
             .await
-            .map_err(|source| BackendError::Listen { endpoint: address.to_string(), source })?;
+            .map_err(|source| BackendError::Listen {
+                endpoint: address.to_string(),
+                source,
+            })?;
         let mut names: Vec<String> = SERVER_NAMES.map(str::to_owned).to_vec();
         names.extend([self.endpoint().host.clone(), address.ip().to_string()]);
         names.sort();
         names.dedup();
         let settings = &self.settings;
-        let config =
-            server_config(&authorities.cluster, "kube-apiserver", names, false, &settings.clock, &*settings.keys)
-                .map_err(|source| BackendError::Certificates { machine: self.cluster.name.clone(), source })?;
+        let config = server_config(
+            &authorities.cluster,
+            "kube-apiserver",
+            names,
+            false,
+            &settings.clock,
+            &*settings.keys,
+        )
+        .map_err(|source| BackendError::Certificates {
+            machine: self.cluster.name.clone(),
+            source,
+        })?;
         tracing::info!(Cluster = %self.cluster, address = %address, "the workload cluster's API server listens");
         Ok(tokio::spawn(accept(listener, Arc::new(config), server.clone())).abort_handle())
     }
@@ -155,8 +172,14 @@ async fn accept(listener: TcpListener, config: Arc<rustls::ServerConfig>, server
 
 impl Dial for Backend {
     fn dial(&self, call: &Call) -> io::Result<DuplexStream> {
-        let endpoint = call.server.strip_prefix("https://").unwrap_or(&call.server).trim_end_matches('/');
-        let workload = self.at(endpoint).ok_or_else(|| io::Error::from(io::ErrorKind::ConnectionRefused))?;
+        let endpoint = call
+            .server
+            .strip_prefix("https://")
+            .unwrap_or(&call.server)
+            .trim_end_matches('/');
+        let workload = self
+            .at(endpoint)
+            .ok_or_else(|| io::Error::from(io::ErrorKind::ConnectionRefused))?;
         workload.dial(call)
     }
 }

@@ -6,11 +6,7 @@ use capstan_apiserver::Identity;
 use capstan_base::{Clock, Timestamp};
 use capstan_pki::{Algorithm, Authority, Certificate, KeyPairPem, KeySource, Request};
 use capstan_workload::{Call, ClockTime};
-use rustls::{
-    RootCertStore, ServerConfig,
-    pki_types::CertificateDer,
-    server::WebPkiClientVerifier,
-};
+use rustls::{RootCertStore, ServerConfig, pki_types::CertificateDer, server::WebPkiClientVerifier};
 
 /// The certificate authorities of a workload cluster, as the management plane's Secrets hold them.
 #[derive(Clone)]
@@ -33,7 +29,10 @@ impl Authorities {
         let read = |pair: &KeyPairPem| {
             Authority::from_pem(pair.certificate.as_bytes(), pair.key.expose().as_bytes()).map(Arc::new)
         };
-        Ok(Self { cluster: read(cluster)?, etcd: read(etcd)? })
+        Ok(Self {
+            cluster: read(cluster)?,
+            etcd: read(etcd)?,
+        })
     }
 }
 
@@ -55,7 +54,11 @@ pub(crate) fn server_config(
     let mut roots = RootCertStore::empty();
     roots.add(authority.certificate().to_rustls())?;
     let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider));
-    let verifier = if clients_must { verifier } else { verifier.allow_unauthenticated() };
+    let verifier = if clients_must {
+        verifier
+    } else {
+        verifier.allow_unauthenticated()
+    };
     let mut config = ServerConfig::builder_with_details(provider, Arc::new(ClockTime(Arc::clone(clock))))
         .with_safe_default_protocol_versions()?
         .with_client_cert_verifier(verifier.build()?)
@@ -75,17 +78,27 @@ fn named(certificate: &Certificate) -> Identity {
 }
 
 /// What TLS would find of a call that comes through a pipe: that the caller trusts `authority`, and who it is.
-pub(crate) fn authenticate(call: &Call, authority: &Authority, now: Timestamp) -> io::Result<Option<Identity>> {
+pub(crate) fn authenticate(
+    call: &Call,
+    authority: &Authority,
+    now: Timestamp,
+) -> io::Result<Option<Identity>> {
     let refuse = |why: &str| io::Error::new(io::ErrorKind::InvalidData, why.to_owned());
     let trusted = call.certificate_authority.as_deref().unwrap_or_default();
     let trusted = Certificate::all_from_pem(trusted).map_err(io::Error::other)?;
     if !trusted.iter().any(|it| it.der() == authority.certificate().der()) {
-        return Err(refuse("the server's certificate is signed by an unknown authority"));
+        return Err(refuse(
+            "the server's certificate is signed by an unknown authority",
+        ));
     }
-    let Some(pem) = &call.client_certificate else { return Ok(None) };
+    let Some(pem) = &call.client_certificate else {
+        return Ok(None);
+    };
     let certificate = Certificate::from_pem(pem).map_err(io::Error::other)?;
     if !certificate.is_signed_by(authority.certificate()) {
-        return Err(refuse("the client's certificate is signed by an unknown authority"));
+        return Err(refuse(
+            "the client's certificate is signed by an unknown authority",
+        ));
     }
     if now < certificate.not_before() || now > certificate.not_after() {
         return Err(refuse("the client's certificate is expired or not yet valid"));

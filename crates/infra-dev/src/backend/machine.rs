@@ -78,7 +78,9 @@ pub(crate) fn address(uid: &str) -> String {
 impl Backend {
     /// What runs of a machine.
     pub fn machine(&self, cluster: &ObjectKey, name: &str, uid: &str) -> MachineFacts {
-        let Some(workload) = self.cluster(cluster) else { return MachineFacts::default() };
+        let Some(workload) = self.cluster(cluster) else {
+            return MachineFacts::default();
+        };
         let cluster_serves = workload.is_serving();
         let vms = workload.vms.lock();
         let vm = vms.get(name).filter(|it| it.uid == uid);
@@ -101,7 +103,10 @@ impl Backend {
             started: intent.start,
             is_control_plane: intent.is_control_plane,
             is_powered: true,
-            parts: Parts { vm: true, ..Parts::default() },
+            parts: Parts {
+                vm: true,
+                ..Parts::default()
+            },
             etcd_id: etcd::stable_id(&["member", workload.uid(), &intent.uid]),
             etcd_tls: None,
         };
@@ -151,9 +156,16 @@ impl Backend {
     ) -> Result<(), BackendError> {
         let workload = self.open(cluster)?;
         let client = workload.client(&intent.version).await?;
-        if let Some(Bootstrap::Join { token, authority_hashes, .. }) = bootstrap {
+        if let Some(Bootstrap::Join {
+            token,
+            authority_hashes,
+            ..
+        }) = bootstrap
+        {
             if !workload.is_serving() {
-                return Err(BackendError::Join("the cluster's API server does not answer".to_owned()));
+                return Err(BackendError::Join(
+                    "the cluster's API server does not answer".to_owned(),
+                ));
             }
             token::check_authority(authority_hashes, authorities.cluster.certificate())?;
             if let Some(token) = token {
@@ -175,9 +187,24 @@ impl Backend {
         let client = workload.client(&node.version).await?;
         let member = workload.with(&node.name, |vm| vm.etcd_id)?;
         let settings = &self.0.settings;
-        let names = vec![node.name.clone(), "localhost".to_owned(), "127.0.0.1".to_owned(), node.address.clone()];
-        let tls = server_config(&authorities.etcd, &node.name, names, true, &settings.clock, &*settings.keys)
-            .map_err(|source| BackendError::Certificates { machine: node.name.clone(), source })?;
+        let names = vec![
+            node.name.clone(),
+            "localhost".to_owned(),
+            "127.0.0.1".to_owned(),
+            node.address.clone(),
+        ];
+        let tls = server_config(
+            &authorities.etcd,
+            &node.name,
+            names,
+            true,
+            &settings.clock,
+            &*settings.keys,
+        )
+        .map_err(|source| BackendError::Certificates {
+            machine: node.name.clone(),
+            source,
+        })?;
         let cluster_id = etcd::stable_id(&["cluster", workload.uid()]);
         workload
             .etcd
@@ -209,7 +236,12 @@ impl Backend {
         for component in objects::CONTROL_PLANE {
             objects::run_static_pod(&client, node, component, now).await?;
         }
-        if let Some(Bootstrap::Init { cluster_configuration, tokens, .. }) = bootstrap {
+        if let Some(Bootstrap::Init {
+            cluster_configuration,
+            tokens,
+            ..
+        }) = bootstrap
+        {
             let leftovers = objects::Leftovers {
                 cluster: cluster.name.clone(),
                 endpoint: format!("https://{}", workload.endpoint()),
@@ -231,12 +263,18 @@ impl Backend {
 impl Workload {
     fn with<R>(&self, name: &str, change: impl FnOnce(&mut Vm) -> R) -> Result<R, BackendError> {
         let mut vms = self.vms.lock();
-        vms.get_mut(name).map(change).ok_or_else(|| BackendError::NoVm { machine: name.to_owned() })
+        vms.get_mut(name).map(change).ok_or_else(|| BackendError::NoVm {
+            machine: name.to_owned(),
+        })
     }
 
     fn take(&self, name: &str, uid: &str) -> Option<Vm> {
         let mut vms = self.vms.lock();
-        if vms.get(name).is_some_and(|it| it.uid == uid) { vms.remove(name) } else { None }
+        if vms.get(name).is_some_and(|it| it.uid == uid) {
+            vms.remove(name)
+        } else {
+            None
+        }
     }
 
     /// Switches a VM; says which etcd member it has, and whether its etcd was ever started.
@@ -250,7 +288,10 @@ impl Workload {
     /// Starts an etcd member that ran before.
     pub(super) async fn restart_etcd(&self, member: u64) -> Result<(), BackendError> {
         let restart = |it: &mut etcd::Membership| it.restart(member);
-        self.etcd.change(restart).await.map_err(|source| self.etcd_error(source))
+        self.etcd
+            .change(restart)
+            .await
+            .map_err(|source| self.etcd_error(source))
     }
 
     /// Stops the process of an etcd member.
@@ -259,10 +300,16 @@ impl Workload {
             it.stop(member);
             Ok(())
         };
-        self.etcd.change(stop).await.map_err(|source| self.etcd_error(source))
+        self.etcd
+            .change(stop)
+            .await
+            .map_err(|source| self.etcd_error(source))
     }
 
     fn etcd_error(&self, source: ChangeError) -> BackendError {
-        BackendError::Etcd { cluster: self.cluster.clone(), source }
+        BackendError::Etcd {
+            cluster: self.cluster.clone(),
+            source,
+        }
     }
 }

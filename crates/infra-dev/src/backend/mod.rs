@@ -51,7 +51,9 @@ pub struct Backend(Arc<Shared>);
 
 impl fmt::Debug for Backend {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Backend").field("clusters", &self.0.clusters.lock().len()).finish_non_exhaustive()
+        f.debug_struct("Backend")
+            .field("clusters", &self.0.clusters.lock().len())
+            .finish_non_exhaustive()
     }
 }
 
@@ -91,19 +93,29 @@ impl Backend {
                 continue;
             }
             self.0.ports.lock().insert(port, uid.to_owned());
-            return Ok(ApiEndpoint { host: settings.advertise.clone(), port: i32::from(port) });
+            return Ok(ApiEndpoint {
+                host: settings.advertise.clone(),
+                port: i32::from(port),
+            });
         }
         Err(BackendError::NoFreePort { first, last })
     }
 
     /// Makes the workload cluster of a DevCluster, or takes up the one that its store remembers. Does nothing if it is
     /// there.
-    pub fn open_cluster(&self, cluster: &ObjectKey, uid: &str, endpoint: &ApiEndpoint) -> Result<(), BackendError> {
+    pub fn open_cluster(
+        &self,
+        cluster: &ObjectKey,
+        uid: &str,
+        endpoint: &ApiEndpoint,
+    ) -> Result<(), BackendError> {
         if let Some(open) = self.cluster(cluster) {
             return if open.uid() == uid {
                 Ok(())
             } else {
-                Err(BackendError::StillClosing { cluster: cluster.clone() })
+                Err(BackendError::StillClosing {
+                    cluster: cluster.clone(),
+                })
             };
         }
         let workload = Workload::open(Arc::downgrade(&self.0), &self.0.settings, cluster, uid, endpoint)?;
@@ -136,18 +148,27 @@ impl Backend {
     }
 
     fn open(&self, cluster: &ObjectKey) -> Result<Arc<Workload>, BackendError> {
-        self.cluster(cluster).ok_or_else(|| BackendError::NotOpen { cluster: cluster.clone() })
+        self.cluster(cluster).ok_or_else(|| BackendError::NotOpen {
+            cluster: cluster.clone(),
+        })
     }
 
     /// The workload cluster that serves `endpoint`, written `host:port`.
     pub(crate) fn at(&self, endpoint: &str) -> Option<Arc<Workload>> {
-        self.0.clusters.lock().values().find(|it| it.endpoint().to_string() == endpoint).cloned()
+        self.0
+            .clusters
+            .lock()
+            .values()
+            .find(|it| it.endpoint().to_string() == endpoint)
+            .cloned()
     }
 }
 
 impl Shared {
     pub(crate) fn tell(&self, cluster: &ObjectKey) {
-        let notice = Notice { cluster: cluster.clone() };
+        let notice = Notice {
+            cluster: cluster.clone(),
+        };
         let subscribers = self.subscribers.lock().clone();
         for subscriber in subscribers {
             subscriber(&notice);

@@ -24,7 +24,9 @@ impl Exposure {
     pub(crate) async fn is_free(self, port: u16) -> bool {
         match self {
             Self::InProcess => true,
-            Self::Sockets(address) => tokio::net::TcpListener::bind(SocketAddr::new(address, port)).await.is_ok(),
+            Self::Sockets(address) => tokio::net::TcpListener::bind(SocketAddr::new(address, port))
+                .await
+                .is_ok(),
         }
     }
 }

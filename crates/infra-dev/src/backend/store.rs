@@ -13,18 +13,23 @@ impl Settings {
         let options = Options::new(self.clock.clone());
         match self.folder(uid) {
             None => Ok(Store::memory(options)),
-            Some(folder) => Store::open(folder, options)
-                .map_err(|source| BackendError::OpenStore { cluster: cluster.clone(), source: Box::new(source) }),
+            Some(folder) => Store::open(folder, options).map_err(|source| BackendError::OpenStore {
+                cluster: cluster.clone(),
+                source: Box::new(source),
+            }),
         }
     }
 
     /// Removes what a workload cluster kept.
     pub(crate) fn forget_store(&self, cluster: &ObjectKey, uid: &str) -> Result<(), BackendError> {
-        let Some(folder) = self.folder(uid) else { return Ok(()) };
+        let Some(folder) = self.folder(uid) else {
+            return Ok(());
+        };
         match std::fs::remove_dir_all(&folder) {
-            Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
-                Err(BackendError::RemoveStore { cluster: cluster.clone(), source })
-            }
+            Err(source) if source.kind() != std::io::ErrorKind::NotFound => Err(BackendError::RemoveStore {
+                cluster: cluster.clone(),
+                source,
+            }),
             _ => Ok(()),
         }
     }

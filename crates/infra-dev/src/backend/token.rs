@@ -18,11 +18,16 @@ const LIFETIME: i64 = 24;
 /// Refuses a machine that expects the cluster to have another CA.
 pub(super) fn check_authority(hashes: &[String], authority: &Certificate) -> Result<(), BackendError> {
     let own = authority.public_key_hash();
-    let matches = |hash: &String| hash.trim_start_matches("sha256:").eq_ignore_ascii_case(own.trim_start_matches("sha256:"));
+    let matches = |hash: &String| {
+        hash.trim_start_matches("sha256:")
+            .eq_ignore_ascii_case(own.trim_start_matches("sha256:"))
+    };
     if hashes.is_empty() || hashes.iter().any(matches) {
         return Ok(());
     }
-    Err(BackendError::Join("the cluster's CA is not the one that the join configuration pins".to_owned()))
+    Err(BackendError::Join(
+        "the cluster's CA is not the one that the join configuration pins".to_owned(),
+    ))
 }
 
 /// Refuses a machine whose token is unknown, wrong, expired or not meant for joining.
@@ -41,7 +46,9 @@ pub(super) async fn check(client: &Client, token: &Token, now: Timestamp) -> Res
 
 /// What is wrong with a token; nothing if it may join.
 fn verdict(secret: Option<&Secret>, token: &Token, now: Timestamp) -> Option<&'static str> {
-    let Some(secret) = secret else { return Some("does not exist") };
+    let Some(secret) = secret else {
+        return Some("does not exist");
+    };
     let data = secret.data.as_ref();
     let text = |key: &str| data.and_then(|it| std::str::from_utf8(&it.get(key)?.0).ok());
     if text("token-secret") != Some(token.secret()) {
@@ -94,7 +101,10 @@ mod tests {
         .map(|(key, value)| ((*key).to_owned(), ByteString(value.as_bytes().to_vec())))
         .collect();
         data.retain(|_, it| !it.0.is_empty());
-        Secret { data: Some(data), ..Secret::default() }
+        Secret {
+            data: Some(data),
+            ..Secret::default()
+        }
     }
 
     #[test]
@@ -105,10 +115,22 @@ mod tests {
             (Some(secret(&[])), None),
             (Some(secret(&[("expiration", "")])), None),
             (None, Some("does not exist")),
-            (Some(secret(&[("token-secret", "ffffffffffffffff")])), Some("has another secret")),
-            (Some(secret(&[("usage-bootstrap-authentication", "")])), Some("is not meant for authentication")),
-            (Some(secret(&[("expiration", "2029-12-31T23:59:59Z")])), Some("is expired")),
-            (Some(secret(&[("expiration", "soon")])), Some("has an expiration that cannot be read")),
+            (
+                Some(secret(&[("token-secret", "ffffffffffffffff")])),
+                Some("has another secret"),
+            ),
+            (
+                Some(secret(&[("usage-bootstrap-authentication", "")])),
+                Some("is not meant for authentication"),
+            ),
+            (
+                Some(secret(&[("expiration", "2029-12-31T23:59:59Z")])),
+                Some("is expired"),
+            ),
+            (
+                Some(secret(&[("expiration", "soon")])),
+                Some("has an expiration that cannot be read"),
+            ),
         ];
         for (secret, expected) in table {
             assert_eq!(verdict(secret.as_ref(), &token, now), expected);

@@ -14,11 +14,7 @@ use parking_lot::Mutex;
 use tokio::sync::OnceCell;
 
 use super::{
-    BackendError, Settings, Shared,
-    forward::Forward,
-    front::Front,
-    identity::Authorities,
-    machine::Vm,
+    BackendError, Settings, Shared, forward::Forward, front::Front, identity::Authorities, machine::Vm,
 };
 use crate::etcd::Etcd;
 
@@ -76,14 +72,24 @@ impl Workload {
     pub(super) async fn server(self: &Arc<Self>, version: &str) -> Result<&Server, BackendError> {
         self.server
             .get_or_try_init(|| async {
-                let version = VersionInfo { kubernetes: version.to_owned(), ..VersionInfo::default() };
+                let version = VersionInfo {
+                    kubernetes: version.to_owned(),
+                    ..VersionInfo::default()
+                };
                 let settings = &self.settings;
-                Server::builder(self.store.clone(), Arc::clone(&settings.clock), Arc::clone(&settings.entropy))
-                    .port_forward(Arc::new(Forward::new(Arc::downgrade(self))))
-                    .version(version)
-                    .build()
-                    .await
-                    .map_err(|it| BackendError::StartServer { cluster: self.cluster.clone(), message: it.message })
+                Server::builder(
+                    self.store.clone(),
+                    Arc::clone(&settings.clock),
+                    Arc::clone(&settings.entropy),
+                )
+                .port_forward(Arc::new(Forward::new(Arc::downgrade(self))))
+                .version(version)
+                .build()
+                .await
+                .map_err(|it| BackendError::StartServer {
+                    cluster: self.cluster.clone(),
+                    message: it.message,
+                })
             })
             .await
     }
@@ -97,7 +103,10 @@ impl Workload {
     /// kubeadm do on the machines themselves.
     pub(super) async fn client(self: &Arc<Self>, version: &str) -> Result<Client, BackendError> {
         let server = self.server(version).await?;
-        Ok(Client::new(server.service(Identity::internal("system:node")), "default"))
+        Ok(Client::new(
+            server.service(Identity::internal("system:node")),
+            "default",
+        ))
     }
 
     /// Does some API server run, on a machine whose etcd member does, with a quorum of etcd?
@@ -108,7 +117,10 @@ impl Workload {
                 && vms.values().any(|it| {
                     it.is_powered
                         && it.parts.api_server
-                        && etcd.members.get(&it.etcd_id).is_some_and(|member| member.is_running)
+                        && etcd
+                            .members
+                            .get(&it.etcd_id)
+                            .is_some_and(|member| member.is_running)
                 })
         })
     }

@@ -25,7 +25,9 @@ pub struct Etcd(Arc<Inner>);
 
 impl std::fmt::Debug for Etcd {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Etcd").field("membership", &*self.0.membership.lock()).finish_non_exhaustive()
+        f.debug_struct("Etcd")
+            .field("membership", &*self.0.membership.lock())
+            .finish_non_exhaustive()
     }
 }
 
@@ -43,7 +45,10 @@ pub enum ChangeError {
 impl Etcd {
     /// The etcd cluster that `store` remembers, with no member running; a new one if it remembers none.
     pub fn open(store: Store) -> Self {
-        let kept = store.snapshot().get(&key()).and_then(|it| serde_json::from_slice(&it.value).ok());
+        let kept = store
+            .snapshot()
+            .get(&key())
+            .and_then(|it| serde_json::from_slice(&it.value).ok());
         Self(Arc::new(Inner {
             membership: Mutex::new(kept.unwrap_or_default()),
             turn: tokio::sync::Mutex::new(()),
@@ -67,7 +72,11 @@ impl Etcd {
         let answer = change(&mut changed)?;
         if changed != before {
             let value = serde_json::to_vec(&changed).unwrap_or_default();
-            let write = Write { key: key(), expect: Expect::Any, value: Some(Bytes::from(value)) };
+            let write = Write {
+                key: key(),
+                expect: Expect::Any,
+                value: Some(Bytes::from(value)),
+            };
             self.0.store.commit(write).await.map_err(ChangeError::Keep)?;
         }
         *self.0.membership.lock() = changed;

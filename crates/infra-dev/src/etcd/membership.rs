@@ -105,7 +105,10 @@ impl Membership {
         if self.removed.contains(&id) {
             return Err(Refusal::Removed);
         }
-        self.members.get_mut(&id).ok_or(Refusal::MemberNotFound)?.is_running = true;
+        self.members
+            .get_mut(&id)
+            .ok_or(Refusal::MemberNotFound)?
+            .is_running = true;
         self.elect();
         Ok(())
     }
@@ -126,7 +129,11 @@ impl Membership {
     /// Adds a member that has not started yet.
     pub fn add(&mut self, id: u64, peer_urls: Vec<String>, is_learner: bool) -> Result<(), Refusal> {
         self.leader.ok_or(Refusal::NoLeader)?;
-        if self.members.values().any(|it| it.peer_urls.iter().any(|url| peer_urls.contains(url))) {
+        if self
+            .members
+            .values()
+            .any(|it| it.peer_urls.iter().any(|url| peer_urls.contains(url)))
+        {
             return Err(Refusal::PeerUrlExists);
         }
         if is_learner && self.members.values().any(|it| it.is_learner) {
@@ -136,7 +143,13 @@ impl Membership {
         if self.running_voters().count() < voters / 2 + 1 {
             return Err(Refusal::NotEnoughStarted);
         }
-        let peer = Peer { name: String::new(), peer_urls, client_urls: Vec::new(), is_learner, is_running: false };
+        let peer = Peer {
+            name: String::new(),
+            peer_urls,
+            client_urls: Vec::new(),
+            is_learner,
+            is_running: false,
+        };
         self.members.insert(id, peer);
         Ok(())
     }
@@ -180,7 +193,10 @@ impl Membership {
         if asked != leader {
             return Err(Refusal::NotLeader);
         }
-        let can_lead = self.members.get(&target).is_some_and(|it| it.is_running && !it.is_learner);
+        let can_lead = self
+            .members
+            .get(&target)
+            .is_some_and(|it| it.is_running && !it.is_learner);
         if !can_lead {
             return Err(Refusal::BadTransferee);
         }
@@ -209,11 +225,17 @@ impl Membership {
     }
 
     fn voters(&self) -> impl Iterator<Item = u64> + '_ {
-        self.members.iter().filter(|(_, it)| !it.is_learner).map(|(id, _)| *id)
+        self.members
+            .iter()
+            .filter(|(_, it)| !it.is_learner)
+            .map(|(id, _)| *id)
     }
 
     fn running_voters(&self) -> impl Iterator<Item = u64> + '_ {
-        self.members.iter().filter(|(_, it)| !it.is_learner && it.is_running).map(|(id, _)| *id)
+        self.members
+            .iter()
+            .filter(|(_, it)| !it.is_learner && it.is_running)
+            .map(|(id, _)| *id)
     }
 }
 
@@ -224,7 +246,9 @@ mod tests {
     fn three() -> Membership {
         let mut membership = Membership::default();
         for id in 1..=3 {
-            membership.start(id, &format!("n{id}"), &format!("10.0.0.{id}"), 7).expect("starts");
+            membership
+                .start(id, &format!("n{id}"), &format!("10.0.0.{id}"), 7)
+                .expect("starts");
         }
         membership
     }
@@ -294,7 +318,8 @@ mod tests {
     #[test]
     fn a_learner_does_not_vote_until_it_is_promoted() {
         let mut etcd = three();
-        etcd.add(4, vec!["https://10.0.0.4:2380".to_owned()], true).expect("added");
+        etcd.add(4, vec!["https://10.0.0.4:2380".to_owned()], true)
+            .expect("added");
         assert_eq!(etcd.promote(4), Err(Refusal::LearnerNotReady));
         assert_eq!(etcd.move_leader(1, 4), Err(Refusal::BadTransferee));
         etcd.start(4, "n4", "10.0.0.4", 7).expect("starts");

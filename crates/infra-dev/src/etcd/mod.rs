@@ -22,5 +22,9 @@ pub(crate) fn stable_id(parts: &[&str]) -> u64 {
         hash.update(part.as_bytes());
     }
     let digest = hash.finalize();
-    digest.iter().take(8).fold(0, |id, byte| (id << 8) | u64::from(*byte)).max(1)
+    digest
+        .iter()
+        .take(8)
+        .fold(0, |id, byte| (id << 8) | u64::from(*byte))
+        .max(1)
 }

@@ -24,7 +24,15 @@ pub(crate) async fn serve(
     etcd: Etcd,
     member: u64,
 ) -> Result<(), hyper::Error> {
-    let service = hyper::service::service_fn(move |request| answer(Server { etcd: etcd.clone(), member }, request));
+    let service = hyper::service::service_fn(move |request| {
+        answer(
+            Server {
+                etcd: etcd.clone(),
+                member,
+            },
+            request,
+        )
+    });
     hyper::server::conn::http2::Builder::new(TokioExecutor::new())
         .serve_connection(TokioIo::new(stream), service)
         .await
@@ -67,7 +75,9 @@ where
         let work = handler.clone()(request.into_inner());
         async move { work.await.map(Response::new) }
     });
-    tonic::server::Grpc::new(ProstCodec::<Answer, Question>::default()).unary(service, request).await
+    tonic::server::Grpc::new(ProstCodec::<Answer, Question>::default())
+        .unary(service, request)
+        .await
 }
 
 impl Server {
@@ -99,11 +109,19 @@ impl Server {
     async fn add(&self, request: wire::MemberAddRequest) -> Result<wire::MemberAddResponse, Status> {
         let urls = request.peer_urls.join(",");
         self.change(|membership| {
-            let id = super::stable_id(&[&membership.cluster_id.to_string(), &urls, &membership.term.to_string()]);
+            let id = super::stable_id(&[
+                &membership.cluster_id.to_string(),
+                &urls,
+                &membership.term.to_string(),
+            ]);
             membership.add(id, request.peer_urls, request.is_learner)?;
             let answer = self.members(membership);
             let added = answer.members.iter().find(|it| it.id == id).cloned();
-            Ok(wire::MemberAddResponse { header: answer.header, member: added, members: answer.members })
+            Ok(wire::MemberAddResponse {
+                header: answer.header,
+                member: added,
+                members: answer.members,
+            })
         })
         .await
     }
@@ -130,7 +148,12 @@ impl Server {
             let alarms = membership.alarms.iter();
             Ok(wire::AlarmResponse {
                 header: Some(self.header(membership)),
-                alarms: alarms.map(|(member_id, alarm)| wire::AlarmMember { member_id: *member_id, alarm: *alarm }).collect(),
+                alarms: alarms
+                    .map(|(member_id, alarm)| wire::AlarmMember {
+                        member_id: *member_id,
+                        alarm: *alarm,
+                    })
+                    .collect(),
             })
         })
         .await
@@ -138,7 +161,10 @@ impl Server {
 
     fn status(&self) -> Result<wire::StatusResponse, Status> {
         self.etcd.read(|membership| {
-            let own = membership.members.get(&self.member).ok_or_else(|| status(Refusal::Removed))?;
+            let own = membership
+                .members
+                .get(&self.member)
+                .ok_or_else(|| status(Refusal::Removed))?;
             Ok(wire::StatusResponse {
                 header: Some(self.header(membership)),
                 version: VERSION.to_owned(),
@@ -154,15 +180,23 @@ impl Server {
         })
     }
 
-    async fn move_leader(&self, request: wire::MoveLeaderRequest) -> Result<wire::MoveLeaderResponse, Status> {
+    async fn move_leader(
+        &self,
+        request: wire::MoveLeaderRequest,
+    ) -> Result<wire::MoveLeaderResponse, Status> {
         self.change(|membership| {
             membership.move_leader(self.member, request.target_id)?;
-            Ok(wire::MoveLeaderResponse { header: Some(self.header(membership)) })
+            Ok(wire::MoveLeaderResponse {
+                header: Some(self.header(membership)),
+            })
         })
         .await
     }
 
-    async fn change<R>(&self, change: impl FnOnce(&mut Membership) -> Result<R, Refusal>) -> Result<R, Status> {
+    async fn change<R>(
+        &self,
+        change: impl FnOnce(&mut Membership) -> Result<R, Refusal>,
+    ) -> Result<R, Status> {
         self.etcd.change(change).await.map_err(|error| match error {
             ChangeError::Refused(refusal) => status(refusal),
             ChangeError::Keep(_) => Status::unavailable("etcdserver: request timed out"),

@@ -31,9 +31,14 @@ pub(super) async fn write(client: &Client, left: &Leftovers) -> Result<(), Backe
     ];
     ensure::<ClusterRole>(client, coredns_role()).await?;
     for (name, role, account) in bindings {
-        ensure::<ClusterRoleBinding>(client, binding(None, name, role, &[("ServiceAccount", account)])).await?;
+        ensure::<ClusterRoleBinding>(client, binding(None, name, role, &[("ServiceAccount", account)]))
+            .await?;
     }
-    ensure::<ConfigMap>(client, config_map("kube-proxy", "config.conf", &kube_proxy_config(left))).await?;
+    ensure::<ConfigMap>(
+        client,
+        config_map("kube-proxy", "config.conf", &kube_proxy_config(left)),
+    )
+    .await?;
     ensure::<DaemonSet>(client, kube_proxy(&left.version)).await?;
     ensure::<ConfigMap>(client, config_map("coredns", "Corefile", COREFILE)).await?;
     ensure::<Service>(client, dns_service()).await?;

@@ -34,7 +34,12 @@ pub(in crate::backend) async fn leave_behind(client: &Client, left: &Leftovers) 
     let maps = [
         ("kube-public", "cluster-info", "kubeconfig", discovery(left)),
         ("kube-system", "kubelet-config", "kubelet", KUBELET.to_owned()),
-        ("kube-system", "kubeadm-config", "ClusterConfiguration", left.cluster_configuration.clone()),
+        (
+            "kube-system",
+            "kubeadm-config",
+            "ClusterConfiguration",
+            left.cluster_configuration.clone(),
+        ),
     ];
     let service = json!({
         "apiVersion": "v1",

@@ -28,7 +28,12 @@ pub(super) fn kubelet() -> Identity {
 
 /// A failed request.
 pub(super) fn failed(verb: &'static str, kind: &str, name: &str, source: kube::Error) -> BackendError {
-    BackendError::Object { verb, kind: kind.to_owned(), name: name.to_owned(), source: Box::new(source) }
+    BackendError::Object {
+        verb,
+        kind: kind.to_owned(),
+        name: name.to_owned(),
+        source: Box::new(source),
+    }
 }
 
 /// A kind that is written here.
@@ -86,7 +91,10 @@ pub(super) async fn remove<K: Written>(
 ) -> Result<(), BackendError> {
     let kind = K::kind(&()).into_owned();
     let fail = |it| failed("delete", &kind, name, it);
-    let params = kube::api::DeleteParams { grace_period_seconds: Some(0), ..Default::default() };
+    let params = kube::api::DeleteParams {
+        grace_period_seconds: Some(0),
+        ..Default::default()
+    };
     let request = Request::new(K::url_path(&(), namespace))
         .delete(name, &params)
         .map_err(|it| fail(kube::Error::BuildRequest(it)))?;
@@ -98,5 +106,7 @@ pub(super) async fn remove<K: Written>(
 }
 
 fn shown<K: Resource>(object: &K) -> String {
-    object.namespace().map_or_else(|| object.name_any(), |it| format!("{it}/{}", object.name_any()))
+    object
+        .namespace()
+        .map_or_else(|| object.name_any(), |it| format!("{it}/{}", object.name_any()))
 }

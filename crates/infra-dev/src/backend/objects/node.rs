@@ -108,7 +108,11 @@ fn conditions(is_alive: bool, now: Timestamp) -> Value {
         let (status, reason, message) = if is_alive {
             (status, reason, message)
         } else {
-            ("Unknown", "NodeStatusUnknown", "Kubelet stopped posting node status.")
+            (
+                "Unknown",
+                "NodeStatusUnknown",
+                "Kubelet stopped posting node status.",
+            )
         };
         json!({
             "type": kind,
@@ -120,9 +124,24 @@ fn conditions(is_alive: bool, now: Timestamp) -> Value {
         })
     };
     json!([
-        condition("MemoryPressure", "False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
-        condition("DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
-        condition("PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
+        condition(
+            "MemoryPressure",
+            "False",
+            "KubeletHasSufficientMemory",
+            "kubelet has sufficient memory available"
+        ),
+        condition(
+            "DiskPressure",
+            "False",
+            "KubeletHasNoDiskPressure",
+            "kubelet has no disk pressure"
+        ),
+        condition(
+            "PIDPressure",
+            "False",
+            "KubeletHasSufficientPID",
+            "kubelet has sufficient PID available"
+        ),
         condition("Ready", "True", "KubeletReady", "kubelet is posting ready status"),
     ])
 }

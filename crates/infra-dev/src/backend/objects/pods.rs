@@ -14,7 +14,12 @@ pub(in crate::backend) const ETCD: &str = "etcd";
 pub(in crate::backend) const CONTROL_PLANE: [&str; 3] =
     ["kube-apiserver", "kube-controller-manager", "kube-scheduler"];
 /// All components.
-pub(super) const ALL: [&str; 4] = [ETCD, "kube-apiserver", "kube-controller-manager", "kube-scheduler"];
+pub(super) const ALL: [&str; 4] = [
+    ETCD,
+    "kube-apiserver",
+    "kube-controller-manager",
+    "kube-scheduler",
+];
 
 const NAMESPACE: &str = "kube-system";
 /// The etcd image of kubeadm's newest supported release.
@@ -29,7 +34,13 @@ pub(in crate::backend) async fn run_static_pod(
 ) -> Result<(), BackendError> {
     create::<Pod>(client, pod(node, component)).await?;
     let name = format!("{component}-{}", node.name);
-    merge_status::<Pod>(client, Some(NAMESPACE), &name, &status(component, &node.address, true, now)).await?;
+    merge_status::<Pod>(
+        client,
+        Some(NAMESPACE),
+        &name,
+        &status(component, &node.address, true, now),
+    )
+    .await?;
     Ok(())
 }
 
@@ -99,7 +110,8 @@ fn status(component: &str, address: &str, is_ready: bool, now: Timestamp) -> Val
 fn conditions(is_ready: bool, now: Timestamp) -> Value {
     let time = now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
     let ready = if is_ready { "True" } else { "False" };
-    let condition = |kind: &str, status: &str| json!({ "type": kind, "status": status, "lastTransitionTime": time });
+    let condition =
+        |kind: &str, status: &str| json!({ "type": kind, "status": status, "lastTransitionTime": time });
     json!([
         condition("PodScheduled", "True"),
         condition("Initialized", "True"),

@@ -17,7 +17,11 @@ pub(super) async fn write(client: &Client) -> Result<(), BackendError> {
     let get_nodes = json!([{ "apiGroups": [""], "resources": ["nodes"], "verbs": ["get"] }]);
     ensure::<ClusterRole>(client, role(None, "kubeadm:get-nodes", &get_nodes)).await?;
     let cluster_bindings = [
-        ("kubeadm:cluster-admins", "cluster-admin", "kubeadm:cluster-admins"),
+        (
+            "kubeadm:cluster-admins",
+            "cluster-admin",
+            "kubeadm:cluster-admins",
+        ),
         ("kubeadm:get-nodes", "kubeadm:get-nodes", TOKENS),
         ("kubeadm:kubelet-bootstrap", "system:node-bootstrapper", TOKENS),
         (
@@ -35,8 +39,18 @@ pub(super) async fn write(client: &Client) -> Result<(), BackendError> {
         ensure::<ClusterRoleBinding>(client, binding(None, name, role, &[("Group", group)])).await?;
     }
     let readable = [
-        ("kube-system", "kubeadm:kubeadm-config", "kubeadm-config", [("Group", TOKENS), ("Group", NODES)]),
-        ("kube-system", "kubeadm:kubelet-config", "kubelet-config", [("Group", NODES), ("Group", TOKENS)]),
+        (
+            "kube-system",
+            "kubeadm:kubeadm-config",
+            "kubeadm-config",
+            [("Group", TOKENS), ("Group", NODES)],
+        ),
+        (
+            "kube-system",
+            "kubeadm:kubelet-config",
+            "kubelet-config",
+            [("Group", NODES), ("Group", TOKENS)],
+        ),
         (
             "kube-public",
             "kubeadm:bootstrap-signer-clusterinfo",
@@ -55,7 +69,11 @@ pub(super) async fn write(client: &Client) -> Result<(), BackendError> {
 }
 
 fn role(namespace: Option<&str>, name: &str, rules: &Value) -> Value {
-    let kind = if namespace.is_some() { "Role" } else { "ClusterRole" };
+    let kind = if namespace.is_some() {
+        "Role"
+    } else {
+        "ClusterRole"
+    };
     json!({
         "apiVersion": format!("{GROUP}/v1"),
         "kind": kind,
@@ -66,8 +84,11 @@ fn role(namespace: Option<&str>, name: &str, rules: &Value) -> Value {
 
 /// A binding to a role of the same scope.
 pub(super) fn binding(namespace: Option<&str>, name: &str, role: &str, subjects: &[(&str, &str)]) -> Value {
-    let (kind, role_kind) =
-        if namespace.is_some() { ("RoleBinding", "Role") } else { ("ClusterRoleBinding", "ClusterRole") };
+    let (kind, role_kind) = if namespace.is_some() {
+        ("RoleBinding", "Role")
+    } else {
+        ("ClusterRoleBinding", "ClusterRole")
+    };
     let subject = |(kind, name): &(&str, &str)| match *kind {
         "ServiceAccount" => json!({ "kind": kind, "name": name, "namespace": "kube-system" }),
         _ => json!({ "apiGroup": GROUP, "kind": kind, "name": name }),
