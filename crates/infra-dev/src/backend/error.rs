@@ -1,6 +1,8 @@
 //! What can fail in the dev provider's world.
 
-use capstan_engine::ObjectKey;
+use std::time::Duration;
+
+use capstan_engine::{Classified, ObjectKey, Retry};
 
 use crate::etcd::ChangeError;
 
@@ -102,4 +104,15 @@ pub enum BackendError {
     /// kubeadm cannot join, yet: the sentence is for people.
     #[error("kubeadm join failed: {0}")]
     Join(String),
+}
+
+impl Classified for BackendError {
+    fn retry(&self) -> Retry {
+        match self {
+            // kubeadm's own pause between attempts to find the cluster.
+            Self::Join(_) => Retry::After(Duration::from_secs(5)),
+            Self::Etcd { source: ChangeError::Refused(_), .. } => Retry::After(Duration::from_secs(1)),
+            _ => Retry::Backoff,
+        }
+    }
 }

@@ -101,6 +101,11 @@ impl Backend {
         Err(BackendError::NoFreePort { first, last })
     }
 
+    /// The host that endpoints name.
+    pub fn advertised_host(&self) -> &str {
+        &self.0.settings.advertise
+    }
+
     /// Makes the workload cluster of a DevCluster, or takes up the one that its store remembers. Does nothing if it is
     /// there.
     pub fn open_cluster(

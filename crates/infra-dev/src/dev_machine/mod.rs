@@ -1,0 +1,13 @@
+//! The DevMachine controller: boots a VM, lets its node join, runs its part of the control plane, and takes it away.
+
+mod act;
+mod decide;
+mod observe;
+mod report;
+mod view;
+mod wiring;
+
+#[cfg(test)]
+mod tests;
+
+pub use wiring::{DevMachineReconciler, wire};

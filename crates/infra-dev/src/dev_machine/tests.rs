@@ -1,0 +1,1 @@
+//! Tables of what is decided and reported about DevMachines.
