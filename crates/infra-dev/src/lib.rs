@@ -14,5 +14,7 @@ pub mod api;
 pub mod backend;
 pub mod bootstrap;
 pub mod definitions;
+pub mod dev_cluster;
+pub mod dev_machine;
 pub mod etcd;
 pub mod timeline;

@@ -227,7 +227,7 @@ impl Backend {
         &self,
         cluster: &ObjectKey,
         node: &NodeIntent,
-        bootstrap: Option<&Bootstrap>,
+        bootstrap: &Bootstrap,
         authorities: &Authorities,
     ) -> Result<(), BackendError> {
         let workload = self.open(cluster)?;
@@ -236,17 +236,18 @@ impl Backend {
         for component in objects::CONTROL_PLANE {
             objects::run_static_pod(&client, node, component, now).await?;
         }
-        if let Some(Bootstrap::Init {
-            cluster_configuration,
-            tokens,
-            ..
-        }) = bootstrap
-        {
+        // Data that say nothing to kubeadm still make a cluster, as upstream's do.
+        let founds = match bootstrap {
+            Bootstrap::Init { cluster_configuration, tokens, .. } => Some((cluster_configuration.as_str(), &tokens[..])),
+            Bootstrap::Opaque => Some(("", &[][..])),
+            Bootstrap::Join { .. } => None,
+        };
+        if let Some((cluster_configuration, tokens)) = founds {
             let leftovers = objects::Leftovers {
                 cluster: cluster.name.clone(),
                 endpoint: format!("https://{}", workload.endpoint()),
                 version: node.version.clone(),
-                cluster_configuration: cluster_configuration.clone(),
+                cluster_configuration: cluster_configuration.to_owned(),
                 authority: authorities.cluster.certificate().to_pem(),
             };
             objects::leave_behind(&client, &leftovers).await?;

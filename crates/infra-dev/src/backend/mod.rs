@@ -23,6 +23,7 @@ use parking_lot::Mutex;
 pub use error::BackendError;
 pub use identity::Authorities;
 pub use ledger::{Ledger, VirtualMachine};
+pub(crate) use machine::address;
 pub use machine::{MachineFacts, NodeIntent, VmIntent};
 pub use settings::{Exposure, Settings};
 pub(crate) use workload::Workload;

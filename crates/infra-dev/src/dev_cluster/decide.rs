@@ -16,7 +16,7 @@ use super::view::View;
 use crate::api::words::reason;
 
 /// One effect.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Action {
     /// Hand out an endpoint and record it.
     ClaimEndpoint {

@@ -22,7 +22,6 @@ use crate::{
 };
 
 /// Where views come from.
-#[derive(Debug)]
 pub(super) struct Sources {
     pub(super) backend: Backend,
     pub(super) clusters: Cache<Cluster>,
@@ -30,6 +29,12 @@ pub(super) struct Sources {
     pub(super) dev_clusters: Cache<DevCluster>,
     pub(super) secrets: ClusterSecrets,
     pub(super) client: Client,
+}
+
+impl std::fmt::Debug for Sources {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Sources").field("backend", &self.backend).finish_non_exhaustive()
+    }
 }
 
 /// The Cluster whose name a DevMachine carries as a label.
