@@ -111,7 +111,10 @@ impl Classified for BackendError {
         match self {
             // kubeadm's own pause between attempts to find the cluster.
             Self::Join(_) => Retry::After(Duration::from_secs(5)),
-            Self::Etcd { source: ChangeError::Refused(_), .. } => Retry::After(Duration::from_secs(1)),
+            Self::Etcd {
+                source: ChangeError::Refused(_),
+                ..
+            } => Retry::After(Duration::from_secs(1)),
             _ => Retry::Backoff,
         }
     }

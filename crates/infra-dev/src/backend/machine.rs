@@ -238,7 +238,11 @@ impl Backend {
         }
         // Data that say nothing to kubeadm still make a cluster, as upstream's do.
         let founds = match bootstrap {
-            Bootstrap::Init { cluster_configuration, tokens, .. } => Some((cluster_configuration.as_str(), &tokens[..])),
+            Bootstrap::Init {
+                cluster_configuration,
+                tokens,
+                ..
+            } => Some((cluster_configuration.as_str(), &tokens[..])),
             Bootstrap::Opaque => Some(("", &[][..])),
             Bootstrap::Join { .. } => None,
         };

@@ -38,7 +38,11 @@ pub(super) async fn act(
 ) -> Result<(), ActError> {
     match action {
         Action::ClaimEndpoint { uid, port, taken } => claim(backend, view, uid, *port, taken, context).await,
-        Action::Open { cluster, uid, endpoint } => Ok(backend.open_cluster(cluster, uid, endpoint)?),
+        Action::Open {
+            cluster,
+            uid,
+            endpoint,
+        } => Ok(backend.open_cluster(cluster, uid, endpoint)?),
         Action::Close { cluster, uid } => Ok(backend.close_cluster(cluster, uid).await?),
     }
 }
@@ -54,9 +58,15 @@ async fn claim(
     let endpoint = if port == 0 {
         backend.claim_endpoint(uid, taken).await?
     } else {
-        ApiEndpoint { host: backend.advertised_host().to_owned(), port }
+        ApiEndpoint {
+            host: backend.advertised_host().to_owned(),
+            port,
+        }
     };
     let patch = json!({ "spec": { "controlPlaneEndpoint": endpoint } });
-    context.writer.merge_patch::<DevCluster>(&(), &ObjectKey::of(&*view.object), &patch).await?;
+    context
+        .writer
+        .merge_patch::<DevCluster>(&(), &ObjectKey::of(&*view.object), &patch)
+        .await?;
     Ok(())
 }

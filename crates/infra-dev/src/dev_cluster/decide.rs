@@ -53,10 +53,16 @@ pub(super) fn decide(view: &View) -> Plan<Action> {
         return Plan::converged();
     }
     let Some(owner) = &view.owner else {
-        return Plan::wait(Why::new("WaitingForOwner", "Waiting for the Cluster controller to set the owner reference"));
+        return Plan::wait(Why::new(
+            "WaitingForOwner",
+            "Waiting for the Cluster controller to set the owner reference",
+        ));
     };
     if !view.is_in_memory() {
-        return Plan::wait(Why::new(reason::BACKEND_NOT_SUPPORTED, "only the inMemory backend is served here"));
+        return Plan::wait(Why::new(
+            reason::BACKEND_NOT_SUPPORTED,
+            "only the inMemory backend is served here",
+        ));
     }
     if !view.object.spec.control_plane_endpoint.is_valid() {
         return claim(view);
@@ -74,7 +80,10 @@ fn claim(view: &View) -> Plan<Action> {
         port: view.object.spec.control_plane_endpoint.port,
         taken: view.taken_ports.clone(),
     };
-    plan.step(action, Why::new("ClaimEndpoint", "the control plane has no endpoint"));
+    plan.step(
+        action,
+        Why::new("ClaimEndpoint", "the control plane has no endpoint"),
+    );
     plan
 }
 
@@ -85,15 +94,24 @@ fn open(view: &View, owner: &ObjectKey) -> Plan<Action> {
         uid: view.uid(),
         endpoint: view.object.spec.control_plane_endpoint.clone(),
     };
-    plan.step(action, Why::new("OpenCluster", "the workload cluster is not open"));
+    plan.step(
+        action,
+        Why::new("OpenCluster", "the workload cluster is not open"),
+    );
     plan
 }
 
 fn delete(view: &View) -> Plan<Action> {
     let mut plan = Plan::finalized();
     if let Some(cluster) = &view.owner {
-        let action = Action::Close { cluster: cluster.clone(), uid: view.uid() };
-        plan.step(action, Why::new(reason::DELETING, "the DevCluster is being deleted"));
+        let action = Action::Close {
+            cluster: cluster.clone(),
+            uid: view.uid(),
+        };
+        plan.step(
+            action,
+            Why::new(reason::DELETING, "the DevCluster is being deleted"),
+        );
     }
     plan
 }

@@ -20,7 +20,10 @@ pub(super) struct Sources {
 /// The Cluster that owns a DevCluster.
 pub(crate) fn owner_of(object: &DevCluster) -> Option<ObjectKey> {
     let reference = owner::of_kind(&object.metadata, core::GROUP, core::Cluster::KIND)?;
-    Some(ObjectKey::new(object.namespace().unwrap_or_default(), reference.name.as_str()))
+    Some(ObjectKey::new(
+        object.namespace().unwrap_or_default(),
+        reference.name.as_str(),
+    ))
 }
 
 impl Sources {

@@ -27,7 +27,12 @@ pub(super) fn report(view: &View, plan: &Plan<Action>, trail: &Trail<ActError>) 
         status.initialization.provisioned = Some(true);
     }
     let generation = view.object.metadata.generation;
-    condition::set_in(&mut status.conditions, generation, ready(view, is_open, trail), view.now);
+    condition::set_in(
+        &mut status.conditions,
+        generation,
+        ready(view, is_open, trail),
+        view.now,
+    );
     status
 }
 
@@ -36,12 +41,18 @@ fn ready(view: &View, is_open: bool, trail: &Trail<ActError>) -> Draft {
     if view.is_deleting() {
         not_ready(reason::DELETING, String::new())
     } else if !view.is_in_memory() {
-        not_ready(reason::BACKEND_NOT_SUPPORTED, "Only the inMemory backend is served here".to_owned())
+        not_ready(
+            reason::BACKEND_NOT_SUPPORTED,
+            "Only the inMemory backend is served here".to_owned(),
+        )
     } else if let Some(error) = trail.failure() {
         not_ready(reason::NOT_READY, error.to_string())
     } else if is_open {
         Draft::new(READY, Status::True, Reason::Ready, "")
     } else {
-        not_ready(reason::NOT_READY, "The control plane's endpoint is being set up".to_owned())
+        not_ready(
+            reason::NOT_READY,
+            "The control plane's endpoint is being set up".to_owned(),
+        )
     }
 }

@@ -37,7 +37,10 @@ impl Reconciler for DevClusterReconciler {
     fn settings(&self) -> Settings {
         Settings {
             finalizer: Some(CLUSTER_FINALIZER),
-            conditions: &[ConditionList { pointer: "/status/conditions", owned: OWNED }],
+            conditions: &[ConditionList {
+                pointer: "/status/conditions",
+                owned: OWNED,
+            }],
             observed_generation: false,
             workers: 10,
             spacing: Duration::from_millis(100),
@@ -71,8 +74,11 @@ impl Reconciler for DevClusterReconciler {
 pub fn wire(engine: &Engine, backend: &Backend) {
     let clusters = engine.cache::<Cluster>();
     let dev_clusters = engine.cache::<DevCluster>();
-    let sources =
-        Sources { backend: backend.clone(), clusters: clusters.clone(), dev_clusters: dev_clusters.clone() };
+    let sources = Sources {
+        backend: backend.clone(),
+        clusters: clusters.clone(),
+        dev_clusters: dev_clusters.clone(),
+    };
     engine
         .controller(DevClusterReconciler { sources })
         .watch(&clusters, move |change| of_cluster(&dev_clusters, change))
@@ -81,8 +87,15 @@ pub fn wire(engine: &Engine, backend: &Backend) {
 
 /// The DevCluster that a changed Cluster refers to.
 fn of_cluster(dev_clusters: &Cache<DevCluster>, change: &Change<Cluster>) -> Vec<ObjectKey> {
-    let Some(cluster) = change.latest() else { return Vec::new() };
-    let Some(reference) = cluster.spec.infrastructure_ref.as_ref().filter(|it| it.kind == DevCluster::KIND) else {
+    let Some(cluster) = change.latest() else {
+        return Vec::new();
+    };
+    let Some(reference) = cluster
+        .spec
+        .infrastructure_ref
+        .as_ref()
+        .filter(|it| it.kind == DevCluster::KIND)
+    else {
         return Vec::new();
     };
     let key = ObjectKey::new(ObjectKey::of(&**cluster).namespace, reference.name.as_str());

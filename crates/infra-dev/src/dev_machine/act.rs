@@ -37,19 +37,28 @@ pub(super) async fn act(
 ) -> Result<(), ActError> {
     if let Action::RecordProviderId(id) = action {
         let patch = json!({ "spec": { "providerID": id } });
-        context.writer.merge_patch::<DevMachine>(&(), &ObjectKey::of(&*view.object), &patch).await?;
+        context
+            .writer
+            .merge_patch::<DevMachine>(&(), &ObjectKey::of(&*view.object), &patch)
+            .await?;
         return Ok(());
     }
-    let Some(cluster) = &view.cluster_key else { return Ok(()) };
+    let Some(cluster) = &view.cluster_key else {
+        return Ok(());
+    };
     match action {
         Action::RecordProviderId(_) => {}
         Action::StartVm(intent) => backend.start_vm(cluster, intent)?,
         Action::RegisterNode(node, bootstrap, authorities) => {
-            backend.register_node(cluster, node, bootstrap.as_ref(), authorities).await?;
+            backend
+                .register_node(cluster, node, bootstrap.as_ref(), authorities)
+                .await?;
         }
         Action::StartEtcd(node, authorities) => backend.start_etcd(cluster, node, authorities).await?,
         Action::StartControlPlane(node, bootstrap, authorities) => {
-            backend.start_control_plane(cluster, node, bootstrap, authorities).await?;
+            backend
+                .start_control_plane(cluster, node, bootstrap, authorities)
+                .await?;
         }
         Action::StopVm => backend.stop_vm(cluster, &view.name(), &view.uid()).await?,
     }

@@ -53,22 +53,35 @@ pub(super) enum Wait {
 impl Wait {
     fn why(self) -> Why {
         match self {
-            Self::Owner => Why::new("WaitingForOwner", "Waiting for the Machine controller to set the owner reference"),
-            Self::Backend => Why::new(reason::BACKEND_NOT_SUPPORTED, "only the inMemory backend is served here"),
-            Self::ClusterInfrastructure => {
-                Why::new(reason::WAITING_FOR_CLUSTER_INFRASTRUCTURE, "the cluster's infrastructure is not provisioned")
-            }
-            Self::ControlPlane => {
-                Why::new(reason::WAITING_FOR_CONTROL_PLANE, "the cluster's control plane is not initialized")
-            }
-            Self::BootstrapData => Why::new(reason::WAITING_FOR_BOOTSTRAP_DATA, "there are no bootstrap data yet"),
+            Self::Owner => Why::new(
+                "WaitingForOwner",
+                "Waiting for the Machine controller to set the owner reference",
+            ),
+            Self::Backend => Why::new(
+                reason::BACKEND_NOT_SUPPORTED,
+                "only the inMemory backend is served here",
+            ),
+            Self::ClusterInfrastructure => Why::new(
+                reason::WAITING_FOR_CLUSTER_INFRASTRUCTURE,
+                "the cluster's infrastructure is not provisioned",
+            ),
+            Self::ControlPlane => Why::new(
+                reason::WAITING_FOR_CONTROL_PLANE,
+                "the cluster's control plane is not initialized",
+            ),
+            Self::BootstrapData => Why::new(
+                reason::WAITING_FOR_BOOTSTRAP_DATA,
+                "there are no bootstrap data yet",
+            ),
         }
     }
 }
 
 /// What the machine waits for before it may boot; nothing if it may.
 pub(super) fn wait(view: &View) -> Option<Wait> {
-    let (Some(machine), Some(cluster)) = (&view.machine, &view.cluster) else { return Some(Wait::Owner) };
+    let (Some(machine), Some(cluster)) = (&view.machine, &view.cluster) else {
+        return Some(Wait::Owner);
+    };
     if view.object.spec.backend.in_memory.is_none() {
         return Some(Wait::Backend);
     }
@@ -77,7 +90,11 @@ pub(super) fn wait(view: &View) -> Option<Wait> {
     }
     if machine.spec.bootstrap.data_secret_name.is_none() {
         let needs_control_plane = !view.is_control_plane() && !cluster.control_plane_initialized();
-        return Some(if needs_control_plane { Wait::ControlPlane } else { Wait::BootstrapData });
+        return Some(if needs_control_plane {
+            Wait::ControlPlane
+        } else {
+            Wait::BootstrapData
+        });
     }
     None
 }
@@ -95,7 +112,10 @@ pub(super) fn decide(view: &View) -> Plan<Action> {
 fn delete(cluster: Option<&ObjectKey>) -> Plan<Action> {
     let mut plan = Plan::finalized();
     if cluster.is_some() {
-        plan.step(Action::StopVm, Why::new(reason::DELETING, "the DevMachine is being deleted"));
+        plan.step(
+            Action::StopVm,
+            Why::new(reason::DELETING, "the DevMachine is being deleted"),
+        );
     }
     plan
 }
@@ -114,12 +134,19 @@ fn boot(view: &View) -> Plan<Action> {
             is_control_plane: view.is_control_plane(),
             start: view.start(),
         };
-        plan.step(Action::StartVm(intent), Why::new("StartVM", "the machine has no VM"));
+        plan.step(
+            Action::StartVm(intent),
+            Why::new("StartVM", "the machine has no VM"),
+        );
     }
     if due.vm && view.object.spec.provider_id.is_none() {
-        plan.step(Action::RecordProviderId(view.provider_id()), Why::new("RecordProviderID", "the VM runs"));
+        plan.step(
+            Action::RecordProviderId(view.provider_id()),
+            Why::new("RecordProviderID", "the VM runs"),
+        );
     }
-    let behind = (due.node && !running.node) || (due.etcd && !running.etcd) || (due.api_server && !running.api_server);
+    let behind =
+        (due.node && !running.node) || (due.etcd && !running.etcd) || (due.api_server && !running.api_server);
     if behind {
         start_parts(view, &mut plan);
     }
@@ -138,7 +165,10 @@ fn start_parts(view: &View, plan: &mut Plan<Action>) {
     if due.node && !running.node {
         let joins = matches!(data.bootstrap, Bootstrap::Join { .. });
         if joins && !recorded.node && !view.facts.cluster_serves {
-            plan.waits(Why::new(reason::BOOTSTRAP_FAILED, "the cluster's API server does not answer"));
+            plan.waits(Why::new(
+                reason::BOOTSTRAP_FAILED,
+                "the cluster's API server does not answer",
+            ));
             return;
         }
         let bootstrap = (!recorded.node).then(|| data.bootstrap.clone());

@@ -33,14 +33,19 @@ pub(super) struct Sources {
 
 impl std::fmt::Debug for Sources {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Sources").field("backend", &self.backend).finish_non_exhaustive()
+        f.debug_struct("Sources")
+            .field("backend", &self.backend)
+            .finish_non_exhaustive()
     }
 }
 
 /// The Cluster whose name a DevMachine carries as a label.
 pub(super) fn cluster_of(object: &DevMachine) -> Option<ObjectKey> {
     let name = object.labels().get(label::CLUSTER_NAME)?;
-    Some(ObjectKey::new(object.namespace().unwrap_or_default(), name.as_str()))
+    Some(ObjectKey::new(
+        object.namespace().unwrap_or_default(),
+        name.as_str(),
+    ))
 }
 
 impl Sources {
@@ -54,12 +59,20 @@ impl Sources {
         let machine = self.owner(&object);
         let cluster_key = machine.as_ref().map_or_else(
             || cluster_of(&object),
-            |it| Some(ObjectKey::new(it.namespace().unwrap_or_default(), it.spec.cluster_name.as_str())),
+            |it| {
+                Some(ObjectKey::new(
+                    it.namespace().unwrap_or_default(),
+                    it.spec.cluster_name.as_str(),
+                ))
+            },
         );
         let cluster = cluster_key.as_ref().and_then(|it| self.clusters.get(it));
         let facts = cluster_key
             .as_ref()
-            .map(|it| self.backend.machine(it, &object.name_any(), &object.uid().unwrap_or_default()))
+            .map(|it| {
+                self.backend
+                    .machine(it, &object.name_any(), &object.uid().unwrap_or_default())
+            })
             .unwrap_or_default();
         let mut view = View {
             now: context.now,
@@ -82,30 +95,43 @@ impl Sources {
     fn owner(&self, object: &DevMachine) -> Option<Arc<Machine>> {
         let reference = owner::of_kind(&object.metadata, core::GROUP, Machine::KIND)?;
         let key = ObjectKey::new(object.namespace().unwrap_or_default(), reference.name.as_str());
-        self.machines.get(&key).filter(|it| it.metadata.uid.as_ref() == Some(&reference.uid))
+        self.machines
+            .get(&key)
+            .filter(|it| it.metadata.uid.as_ref() == Some(&reference.uid))
     }
 
     /// Is the workload cluster open that belongs to the Cluster's present DevCluster?
     fn is_open(&self, cluster: &Cluster) -> bool {
-        let Some(reference) = cluster.spec.infrastructure_ref.as_ref() else { return false };
+        let Some(reference) = cluster.spec.infrastructure_ref.as_ref() else {
+            return false;
+        };
         let key = ObjectKey::of(cluster);
-        let dev_cluster = self.dev_clusters.get(&ObjectKey::new(key.namespace.as_str(), reference.name.as_str()));
-        dev_cluster.and_then(|it| it.uid()).is_some_and(|uid| self.backend.is_open(&key, &uid))
+        let dev_cluster = self
+            .dev_clusters
+            .get(&ObjectKey::new(key.namespace.as_str(), reference.name.as_str()));
+        dev_cluster
+            .and_then(|it| it.uid())
+            .is_some_and(|uid| self.backend.is_open(&key, &uid))
     }
 
     async fn bootstrap(&self, view: &View) -> Lookup<BootstrapData> {
-        let name = view.machine.as_ref().and_then(|it| it.spec.bootstrap.data_secret_name.clone());
+        let name = view
+            .machine
+            .as_ref()
+            .and_then(|it| it.spec.bootstrap.data_secret_name.clone());
         let Some(name) = name else { return Lookup::Absent };
         let namespace = view.object.namespace().unwrap_or_default();
-        self.secret(&ObjectKey::new(namespace, name)).await.map(|secret| BootstrapData {
-            created: secret.metadata.creation_timestamp.as_ref().map(|it| it.0),
-            bootstrap: secret
-                .data
-                .as_ref()
-                .and_then(|it| it.get("value"))
-                .map(|it| bootstrap::read(&it.0))
-                .unwrap_or_default(),
-        })
+        self.secret(&ObjectKey::new(namespace, name))
+            .await
+            .map(|secret| BootstrapData {
+                created: secret.metadata.creation_timestamp.as_ref().map(|it| it.0),
+                bootstrap: secret
+                    .data
+                    .as_ref()
+                    .and_then(|it| it.get("value"))
+                    .map(|it| bootstrap::read(&it.0))
+                    .unwrap_or_default(),
+            })
     }
 
     /// A Secret, from the cache of labelled ones or else from the server.
@@ -122,7 +148,9 @@ impl Sources {
     }
 
     async fn authorities(&self, view: &View) -> Lookup<Authorities> {
-        let Some(cluster) = &view.cluster_key else { return Lookup::Absent };
+        let Some(cluster) = &view.cluster_key else {
+            return Lookup::Absent;
+        };
         let cluster_pair = match self.pair(cluster, Purpose::ClusterAuthority).await {
             Lookup::Found(pair) => pair,
             Lookup::Absent => return Lookup::Absent,
@@ -135,9 +163,9 @@ impl Sources {
         };
         match Authorities::read(&cluster_pair, &etcd_pair) {
             Ok(authorities) => Lookup::Found(authorities),
-            Err(error) => {
-                Lookup::Unreadable(ReadFailure(format!("the CA Secrets of {cluster} cannot be used: {error}")))
-            }
+            Err(error) => Lookup::Unreadable(ReadFailure(format!(
+                "the CA Secrets of {cluster} cannot be used: {error}"
+            ))),
         }
     }
 

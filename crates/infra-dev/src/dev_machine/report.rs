@@ -48,29 +48,50 @@ pub(super) fn report(view: &View, plan: &Plan<Action>, trail: &Trail<ActError>) 
     if up.vm {
         status.initialization.provisioned = Some(true);
         status.addresses = addresses(view);
-        status.failure_domain = view.machine.as_ref().and_then(|it| it.spec.failure_domain.clone());
+        status.failure_domain = view
+            .machine
+            .as_ref()
+            .and_then(|it| it.spec.failure_domain.clone());
     }
-    let scope = if view.is_control_plane() { CONTROL_PLANE } else { WORKER };
+    let scope = if view.is_control_plane() {
+        CONTROL_PLANE
+    } else {
+        WORKER
+    };
     let problem = problem(plan, trail);
     let generation = view.object.metadata.generation;
     for type_ in scope {
         let draft = provisioned(type_, up, wait, problem.as_ref());
         condition::set_in(&mut status.conditions, generation, draft, view.now);
     }
-    let summary = Summary { target: types::READY, types: scope, reasons: READY_REASONS, ..Summary::default() };
+    let summary = Summary {
+        target: types::READY,
+        types: scope,
+        reasons: READY_REASONS,
+        ..Summary::default()
+    };
     if let Ok(ready) = summary.of(&status.conditions) {
         condition::set_in(&mut status.conditions, generation, ready, view.now);
     }
     status
 }
 
-const READY_REASONS: Reasons =
-    Reasons { issue: Reason::NotReady, unknown: Reason::ReadyUnknown, info: Reason::Ready };
+const READY_REASONS: Reasons = Reasons {
+    issue: Reason::NotReady,
+    unknown: Reason::ReadyUnknown,
+    info: Reason::Ready,
+};
 
 fn addresses(view: &View) -> Vec<MachineAddress> {
     vec![
-        MachineAddress { type_: Some(MachineAddressType::InternalIp), address: view.node().address },
-        MachineAddress { type_: Some(MachineAddressType::Hostname), address: view.name() },
+        MachineAddress {
+            type_: Some(MachineAddressType::InternalIp),
+            address: view.node().address,
+        },
+        MachineAddress {
+            type_: Some(MachineAddressType::Hostname),
+            address: view.name(),
+        },
     ]
 }
 
@@ -84,7 +105,11 @@ fn up(view: &View, plan: &Plan<Action>, trail: &Trail<ActError>) -> Parts {
         etcd: recorded.etcd || running.etcd,
         api_server: recorded.api_server || running.api_server,
     };
-    let done = plan.steps.iter().zip(&trail.outcomes).filter(|(_, outcome)| matches!(outcome, Outcome::Done));
+    let done = plan
+        .steps
+        .iter()
+        .zip(&trail.outcomes)
+        .filter(|(_, outcome)| matches!(outcome, Outcome::Done));
     for (step, _) in done {
         match &step.action {
             Action::RecordProviderId(_) => up.vm = true,
@@ -105,14 +130,22 @@ struct Problem {
 
 fn problem(plan: &Plan<Action>, trail: &Trail<ActError>) -> Option<Problem> {
     match trail.failure() {
-        Some(ActError::Backend(error @ BackendError::Join(_))) => {
-            Some(Problem { reason: reason::BOOTSTRAP_FAILED, message: error.to_string() })
-        }
-        Some(error) => Some(Problem { reason: reason::INTERNAL_ERROR, message: error.to_string() }),
-        None => plan.waiting.iter().find(|it| it.reason == reason::BOOTSTRAP_FAILED).map(|it| Problem {
+        Some(ActError::Backend(error @ BackendError::Join(_))) => Some(Problem {
             reason: reason::BOOTSTRAP_FAILED,
-            message: it.message.clone(),
+            message: error.to_string(),
         }),
+        Some(error) => Some(Problem {
+            reason: reason::INTERNAL_ERROR,
+            message: error.to_string(),
+        }),
+        None => plan
+            .waiting
+            .iter()
+            .find(|it| it.reason == reason::BOOTSTRAP_FAILED)
+            .map(|it| Problem {
+                reason: reason::BOOTSTRAP_FAILED,
+                message: it.message.clone(),
+            }),
     }
 }
 

@@ -88,7 +88,13 @@ impl View {
 
     /// The machine's timings.
     pub fn timings(&self) -> Timings {
-        self.object.spec.backend.in_memory.as_ref().map(|it| Timings::of(&self.uid(), it)).unwrap_or_default()
+        self.object
+            .spec
+            .backend
+            .in_memory
+            .as_ref()
+            .map(|it| Timings::of(&self.uid(), it))
+            .unwrap_or_default()
     }
 
     /// When the VM was started, or has to be taken to have been started: a VM of an earlier life of this process
@@ -137,10 +143,18 @@ impl View {
         NodeIntent {
             name: self.name(),
             provider_id: self.provider_id(),
-            version: self.machine.as_ref().and_then(|it| it.spec.version.clone()).unwrap_or_default(),
+            version: self
+                .machine
+                .as_ref()
+                .and_then(|it| it.spec.version.clone())
+                .unwrap_or_default(),
             is_control_plane: self.is_control_plane(),
             address: address(&self.uid()),
-            registration: self.bootstrap.found().map(|it| it.bootstrap.registration()).unwrap_or_default(),
+            registration: self
+                .bootstrap
+                .found()
+                .map(|it| it.bootstrap.registration())
+                .unwrap_or_default(),
         }
     }
 }

@@ -41,7 +41,10 @@ impl Reconciler for DevMachineReconciler {
     fn settings(&self) -> Settings {
         Settings {
             finalizer: Some(MACHINE_FINALIZER),
-            conditions: &[ConditionList { pointer: "/status/conditions", owned: OWNED }],
+            conditions: &[ConditionList {
+                pointer: "/status/conditions",
+                owned: OWNED,
+            }],
             observed_generation: false,
             workers: 20,
             spacing: Duration::from_millis(100),
@@ -77,7 +80,9 @@ pub fn wire(engine: &Engine, backend: &Backend) {
     let machines = engine.cache::<Machine>();
     let dev_clusters = engine.cache::<DevCluster>();
     let dev_machines = engine.cache::<DevMachine>();
-    dev_machines.index(CLUSTER, |it: &DevMachine| cluster_of(it).iter().map(ToString::to_string).collect());
+    dev_machines.index(CLUSTER, |it: &DevMachine| {
+        cluster_of(it).iter().map(ToString::to_string).collect()
+    });
     let sources = Sources {
         backend: backend.clone(),
         clusters: clusters.clone(),
@@ -115,5 +120,9 @@ fn of_machine(change: &Change<Machine>) -> Vec<ObjectKey> {
 
 /// The DevMachines of a Cluster.
 fn members(dev_machines: &Cache<DevMachine>, cluster: &ObjectKey) -> Vec<ObjectKey> {
-    dev_machines.by_index(CLUSTER, &cluster.to_string()).iter().map(|it| ObjectKey::of(&**it)).collect()
+    dev_machines
+        .by_index(CLUSTER, &cluster.to_string())
+        .iter()
+        .map(|it| ObjectKey::of(&**it))
+        .collect()
 }
