@@ -3,8 +3,7 @@
 // Parity: upstream controlplane/kubeadm/pkg/filters.go
 
 use capstan_api::{
-    bootstrap::{
-        Format, ImagePullPolicy, InitConfiguration, JoinConfiguration, KubeadmConfigSpec, NodeRegistration,
+    bootstrap::{Discovery, Dns, Format, ImagePullPolicy, InitConfiguration, JoinConfiguration, KubeadmConfigSpec, NodeRegistration,
     },
     controlplane::KubeadmControlPlane,
     well_known,
@@ -112,12 +111,12 @@ fn init_as_join(spec: &KubeadmConfigSpec) -> KubeadmConfigSpec {
 fn normal(spec: &KubeadmConfigSpec) -> KubeadmConfigSpec {
     let mut spec = spec.clone();
     spec.cluster_configuration.control_plane_endpoint = None;
-    spec.cluster_configuration.dns = Default::default();
+    spec.cluster_configuration.dns = Dns::default();
     spec.init_configuration.bootstrap_tokens = Vec::new();
     spec.init_configuration
         .timeouts
         .control_plane_component_health_check_seconds = None;
-    spec.join_configuration.discovery = Default::default();
+    spec.join_configuration.discovery = Discovery::default();
     spec.join_configuration.ca_cert_path = None;
     spec.join_configuration
         .timeouts

@@ -61,7 +61,7 @@ pub(super) fn report(view: &View, _plan: &Plan<Action>, _trail: &Trail<ActError>
         }),
         node_info: node_info(view).or(before.node_info.clone()),
         certificates_expiry_date: certificates_expiry(view),
-        deletion: deletion(view, before.deletion.clone()),
+        deletion: deletion(view, before.deletion.as_ref()),
         ..before.clone()
     };
     status.conditions = conditions::of(view, &status);
@@ -122,11 +122,11 @@ fn certificates_expiry(view: &View) -> Option<Time> {
     text.parse::<Timestamp>().ok().map(Time)
 }
 
-fn deletion(view: &View, before: Option<MachineDeletionStatus>) -> Option<MachineDeletionStatus> {
+fn deletion(view: &View, before: Option<&MachineDeletionStatus>) -> Option<MachineDeletionStatus> {
     if !view.is_deleting() {
         return None;
     }
-    let mut deletion = before.clone().unwrap_or_default();
+    let mut deletion = before.cloned().unwrap_or_default();
     let now = || Some(Time(whole_seconds(view.now)));
     match stage(view) {
         Stage::PreDrainHook(_) if deletion.wait_for_pre_drain_hook_start_time.is_none() => {

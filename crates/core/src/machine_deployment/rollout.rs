@@ -131,10 +131,7 @@ fn scale_current(rollout: &Rollout, scales: &mut Scales) {
         let room = (limit - taken).max(0);
         let replicas = (current.wanted + room).min(rollout.replicas);
         if replicas > current.wanted {
-            let why = format!(
-                "{taken} of at most {limit} replicas exist or are wanted, {} more fit",
-                room
-            );
+            let why = format!("{taken} of at most {limit} replicas exist or are wanted, {room} more fit");
             scales.insert(current.name.clone(), Scale { replicas, why });
         }
     }
