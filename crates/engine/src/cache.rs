@@ -4,7 +4,10 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     fmt::Debug,
     pin::pin,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
@@ -16,7 +19,7 @@ use kube::{
 };
 use parking_lot::{Mutex, RwLock};
 use serde::de::DeserializeOwned;
-use tokio::sync::watch;
+use tokio::sync::Notify;
 
 use crate::object::ObjectKey;
 
@@ -68,7 +71,10 @@ struct Inner<K: Resource> {
     state: RwLock<State<K>>,
     subscribers: Mutex<Vec<Subscriber<K>>>,
     /// The newest revision seen; 0 until the first list is in.
-    seen: watch::Sender<u64>,
+    seen: AtomicU64,
+    /// Wakes those who wait for a revision, first come first served: a tokio watch channel wakes in a random order,
+    /// which a simulation could not repeat.
+    moved: Notify,
     task: Mutex<Option<tokio::task::AbortHandle>>,
 }
 
@@ -115,7 +121,8 @@ where
                 indexes: BTreeMap::new(),
             }),
             subscribers: Mutex::new(Vec::new()),
-            seen: watch::Sender::new(0),
+            seen: AtomicU64::new(0),
+            moved: Notify::new(),
             task: Mutex::new(None),
         }))
     }
@@ -221,7 +228,7 @@ where
 
     /// The newest revision up to which everything is readable here; 0 before the first list.
     pub fn seen(&self) -> u64 {
-        *self.0.seen.borrow()
+        self.0.seen.load(Ordering::SeqCst)
     }
 
     /// Has the first list arrived?
@@ -231,9 +238,14 @@ where
 
     /// Waits until everything up to `revision` is readable here.
     pub async fn reached(&self, revision: u64) {
-        let mut seen = self.0.seen.subscribe();
-        // The sender lives as long as this cache does, so waiting cannot fail.
-        let _ = seen.wait_for(|it| *it >= revision.max(1)).await;
+        loop {
+            let mut moved = pin!(self.0.moved.notified());
+            moved.as_mut().enable();
+            if self.seen() >= revision.max(1) {
+                return;
+            }
+            moved.await;
+        }
     }
 
     /// Waits for the first list.
@@ -345,11 +357,9 @@ impl<K: Cached> Inner<K> {
         let Some(revision) = revision.and_then(|it| it.parse::<u64>().ok()) else {
             return;
         };
-        self.seen.send_if_modified(|seen| {
-            let moved = revision > *seen;
-            *seen = (*seen).max(revision);
-            moved
-        });
+        if self.seen.fetch_max(revision, Ordering::SeqCst) < revision {
+            self.moved.notify_waiters();
+        }
     }
 
     fn request(&self) -> Request {

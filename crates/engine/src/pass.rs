@@ -53,12 +53,16 @@ impl Verdict {
     }
 }
 
-/// A chain of errors as one line: each source after a colon.
+/// A chain of errors as one line: each source after a colon. An answer of the server is told by its message alone.
 pub(crate) fn chain(error: &dyn std::error::Error) -> String {
     let mut line = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {
         line.push_str(": ");
+        if let Some(kube::Error::Api(status)) = cause.downcast_ref::<kube::Error>() {
+            line.push_str(&status.message);
+            break;
+        }
         line.push_str(&cause.to_string());
         source = cause.source();
     }

@@ -1,6 +1,7 @@
 //! One status patch per pass: what differs between the stored status and the reported one, and how condition lists
 //! that several controllers share are merged.
 
+use capstan_merge::diff::merge_patch;
 use serde_json::{Map, Value, json};
 
 use crate::reconciler::ConditionList;
@@ -30,7 +31,10 @@ pub(crate) fn patch(stored: &Value, reported: &Value, lists: &[ConditionList], n
         put(&mut wanted, list.pointer, merged);
     }
     let wanted = wanted.get("status").cloned().unwrap_or_default();
-    let changes = difference(&before, &wanted)?;
+    let changes = merge_patch(&before, &wanted);
+    if changes == json!({}) {
+        return None;
+    }
     Some(if lists_changed {
         let revision = stored
             .pointer("/metadata/resourceVersion")
@@ -130,32 +134,6 @@ fn put(root: &mut Value, pointer: &str, list: Vec<Value>) {
         place = fields.entry(name).or_insert(Value::Null);
     }
     *place = Value::Array(list);
-}
-
-/// The JSON merge patch (RFC 7386) from `old` to `new`; none if they are equal.
-pub(crate) fn difference(old: &Value, new: &Value) -> Option<Value> {
-    match (old, new) {
-        (Value::Object(old), Value::Object(new)) => {
-            let mut changes = Map::new();
-            for name in old.keys().filter(|it| !new.contains_key(*it)) {
-                changes.insert(name.clone(), Value::Null);
-            }
-            for (name, value) in new {
-                match old.get(name) {
-                    Some(before) => {
-                        if let Some(change) = difference(before, value) {
-                            changes.insert(name.clone(), change);
-                        }
-                    }
-                    None => {
-                        changes.insert(name.clone(), value.clone());
-                    }
-                }
-            }
-            (!changes.is_empty()).then_some(Value::Object(changes))
-        }
-        (old, new) => (old != new).then(|| new.clone()),
-    }
 }
 
 #[cfg(test)]
