@@ -177,33 +177,10 @@ impl Up<'_> {
                     self.apply(rules, inner, restored_at(restored, at))?;
                 }
             }
-            Rule::Each { at, key, rules } => {
-                let kept = restored_at(restored, at)
-                    .and_then(Value::as_array)
-                    .map_or(&[][..], Vec::as_slice);
-                if let Some(list) = get_mut(object, at).and_then(Value::as_array_mut) {
-                    let count = list.len();
-                    for (index, item) in list.iter_mut().enumerate() {
-                        let Some(item) = item.as_object_mut() else {
-                            continue;
-                        };
-                        let counterpart = match key {
-                            Some(key) => same_key(kept, index, key, item),
-                            None if kept.len() == count => kept.get(index),
-                            None => None,
-                        };
-                        self.apply(rules, item, counterpart)?;
-                    }
-                }
-            }
+            Rule::Each { at, key, rules } => self.each(at, key, rules, object, restored)?,
             Rule::ContractReference { at } => {
                 if let Some(reference) = get_mut(object, at).and_then(Value::as_object_mut) {
-                    let api_version = reference.remove("apiVersion");
-                    let api_version = api_version.as_ref().and_then(Value::as_str).unwrap_or_default();
-                    let group = api_version.split_once('/').map_or("", |(group, _)| group);
-                    if !group.is_empty() {
-                        reference.insert("apiGroup".to_owned(), json!(group));
-                    }
+                    keep_group(reference);
                 }
             }
             Rule::NamedItems { at } => named_items_up(object, at, restored),
@@ -222,6 +199,35 @@ impl Up<'_> {
         Ok(())
     }
 
+    fn each(
+        &self,
+        at: &str,
+        key: Option<&str>,
+        rules: &[Rule],
+        object: &mut Object,
+        restored: Option<&Value>,
+    ) -> Result<(), ConversionError> {
+        let kept = restored_at(restored, at)
+            .and_then(Value::as_array)
+            .map_or(&[][..], Vec::as_slice);
+        let Some(list) = get_mut(object, at).and_then(Value::as_array_mut) else {
+            return Ok(());
+        };
+        let count = list.len();
+        for (index, item) in list.iter_mut().enumerate() {
+            let Some(item) = item.as_object_mut() else {
+                continue;
+            };
+            let counterpart = match key {
+                Some(key) => same_key(kept, index, key, item),
+                None if kept.len() == count => kept.get(index),
+                None => None,
+            };
+            self.apply(rules, item, counterpart)?;
+        }
+        Ok(())
+    }
+
     fn seconds(&self, value: Value, path: &str) -> Result<Value, ConversionError> {
         let Value::String(text) = value else {
             return Ok(Value::Null);
@@ -233,6 +239,16 @@ impl Up<'_> {
                 path: path.to_owned(),
                 source,
             })
+    }
+}
+
+/// Of the version of a reference only the group stays.
+fn keep_group(reference: &mut Object) {
+    let api_version = reference.remove("apiVersion");
+    let api_version = api_version.as_ref().and_then(Value::as_str).unwrap_or_default();
+    let group = api_version.split_once('/').map_or("", |(group, _)| group);
+    if !group.is_empty() {
+        reference.insert("apiGroup".to_owned(), json!(group));
     }
 }
 

@@ -80,13 +80,19 @@ fn the_shipped_kinds_and_their_versions_are_these() {
 }
 
 #[test]
-fn the_definition_of_an_address_is_complete() {
-    let found = definitions()
+fn a_definition_has_names_labels_versions_and_columns() {
+    let mut found = definitions()
         .into_iter()
-        .find(|definition| definition["metadata"]["name"] == "ipaddressclaims.ipam.cluster.x-k8s.io")
+        .find(|definition| definition["metadata"]["name"] == "machinesets.cluster.x-k8s.io")
         .unwrap();
-    let mut without_old = found.clone();
-    without_old["spec"]["versions"].as_array_mut().unwrap().drain(..2);
+    let versions = found["spec"]["versions"].as_array_mut().unwrap();
+    versions.remove(0);
+    let version = versions[0].as_object_mut().unwrap();
+    version.remove("schema");
+    version["additionalPrinterColumns"]
+        .as_array_mut()
+        .unwrap()
+        .drain(2..6);
     expect![[r#"
         {
           "apiVersion": "apiextensions.k8s.io/v1",
@@ -95,242 +101,69 @@ fn the_definition_of_an_address_is_complete() {
             "labels": {
               "cluster.x-k8s.io/provider": "cluster-api"
             },
-            "name": "ipaddressclaims.ipam.cluster.x-k8s.io"
+            "name": "machinesets.cluster.x-k8s.io"
           },
           "spec": {
-            "group": "ipam.cluster.x-k8s.io",
+            "group": "cluster.x-k8s.io",
             "names": {
               "categories": [
                 "cluster-api"
               ],
-              "kind": "IPAddressClaim",
-              "listKind": "IPAddressClaimList",
-              "plural": "ipaddressclaims",
-              "singular": "ipaddressclaim"
+              "kind": "MachineSet",
+              "listKind": "MachineSetList",
+              "plural": "machinesets",
+              "shortNames": [
+                "ms"
+              ],
+              "singular": "machineset"
             },
             "scope": "Namespaced",
             "versions": [
               {
                 "additionalPrinterColumns": [
                   {
-                    "jsonPath": ".spec.poolRef.name",
-                    "name": "Pool Name",
+                    "jsonPath": ".spec.clusterName",
+                    "name": "Cluster",
                     "type": "string"
                   },
                   {
-                    "jsonPath": ".spec.poolRef.kind",
-                    "name": "Pool Kind",
+                    "jsonPath": ".spec.replicas",
+                    "name": "Desired",
+                    "type": "integer"
+                  },
+                  {
+                    "jsonPath": ".status.conditions[?(@.type==\"Paused\")].status",
+                    "name": "Paused",
+                    "priority": 10,
                     "type": "string"
                   },
                   {
                     "jsonPath": ".metadata.creationTimestamp",
                     "name": "Age",
                     "type": "date"
+                  },
+                  {
+                    "jsonPath": ".spec.template.spec.version",
+                    "name": "Version",
+                    "type": "string"
                   }
                 ],
                 "name": "v1beta2",
-                "schema": {
-                  "openAPIV3Schema": {
-                    "description": "Asks a pool for one address.",
-                    "properties": {
-                      "apiVersion": {
-                        "type": "string"
-                      },
-                      "kind": {
-                        "type": "string"
-                      },
-                      "metadata": {
-                        "type": "object"
-                      },
-                      "spec": {
-                        "description": "What is wanted.",
-                        "properties": {
-                          "clusterName": {
-                            "description": "Name of the cluster that the object belongs to; never changes.",
-                            "maxLength": 63,
-                            "minLength": 1,
-                            "type": "string"
-                          },
-                          "poolRef": {
-                            "description": "The pool that the address comes from.",
-                            "properties": {
-                              "apiGroup": {
-                                "maxLength": 253,
-                                "minLength": 1,
-                                "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$",
-                                "type": "string"
-                              },
-                              "kind": {
-                                "maxLength": 63,
-                                "minLength": 1,
-                                "pattern": "^[a-zA-Z]([-a-zA-Z0-9]*[a-zA-Z0-9])?$",
-                                "type": "string"
-                              },
-                              "name": {
-                                "maxLength": 253,
-                                "minLength": 1,
-                                "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$",
-                                "type": "string"
-                              }
-                            },
-                            "required": [
-                              "apiGroup",
-                              "kind",
-                              "name"
-                            ],
-                            "type": "object"
-                          }
-                        },
-                        "required": [
-                          "poolRef"
-                        ],
-                        "type": "object"
-                      },
-                      "status": {
-                        "description": "What was observed last.",
-                        "minProperties": 1,
-                        "properties": {
-                          "addressRef": {
-                            "description": "The address that was handed out.",
-                            "properties": {
-                              "name": {
-                                "maxLength": 253,
-                                "minLength": 1,
-                                "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$",
-                                "type": "string"
-                              }
-                            },
-                            "required": [
-                              "name"
-                            ],
-                            "type": "object"
-                          },
-                          "conditions": {
-                            "description": "Current state, one entry per condition type.",
-                            "items": {
-                              "description": "One aspect of the state of an object.",
-                              "properties": {
-                                "lastTransitionTime": {
-                                  "format": "date-time",
-                                  "type": "string"
-                                },
-                                "message": {
-                                  "maxLength": 32768,
-                                  "type": "string"
-                                },
-                                "observedGeneration": {
-                                  "description": "The metadata.generation that this status describes.",
-                                  "format": "int64",
-                                  "minimum": 0,
-                                  "type": "integer"
-                                },
-                                "reason": {
-                                  "maxLength": 1024,
-                                  "minLength": 1,
-                                  "pattern": "^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$",
-                                  "type": "string"
-                                },
-                                "status": {
-                                  "enum": [
-                                    "True",
-                                    "False",
-                                    "Unknown"
-                                  ],
-                                  "type": "string"
-                                },
-                                "type": {
-                                  "maxLength": 316,
-                                  "pattern": "^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$",
-                                  "type": "string"
-                                }
-                              },
-                              "required": [
-                                "lastTransitionTime",
-                                "message",
-                                "reason",
-                                "status",
-                                "type"
-                              ],
-                              "type": "object"
-                            },
-                            "maxItems": 32,
-                            "type": "array",
-                            "x-kubernetes-list-map-keys": [
-                              "type"
-                            ],
-                            "x-kubernetes-list-type": "map"
-                          },
-                          "deprecated": {
-                            "description": "Fields kept for older clients only.",
-                            "properties": {
-                              "v1beta1": {
-                                "properties": {
-                                  "conditions": {
-                                    "description": "Current state, one entry per condition type.",
-                                    "items": {
-                                      "description": "A condition as older clients know it.",
-                                      "properties": {
-                                        "lastTransitionTime": {
-                                          "format": "date-time",
-                                          "type": "string"
-                                        },
-                                        "message": {
-                                          "maxLength": 10240,
-                                          "minLength": 1,
-                                          "type": "string"
-                                        },
-                                        "reason": {
-                                          "maxLength": 256,
-                                          "minLength": 1,
-                                          "type": "string"
-                                        },
-                                        "severity": {
-                                          "maxLength": 32,
-                                          "type": "string"
-                                        },
-                                        "status": {
-                                          "type": "string"
-                                        },
-                                        "type": {
-                                          "maxLength": 256,
-                                          "minLength": 1,
-                                          "type": "string"
-                                        }
-                                      },
-                                      "required": [
-                                        "lastTransitionTime",
-                                        "status",
-                                        "type"
-                                      ],
-                                      "type": "object"
-                                    },
-                                    "type": "array"
-                                  }
-                                },
-                                "type": "object"
-                              }
-                            },
-                            "type": "object"
-                          }
-                        },
-                        "type": "object"
-                      }
-                    },
-                    "required": [
-                      "spec"
-                    ],
-                    "type": "object"
-                  }
-                },
                 "served": true,
                 "storage": true,
                 "subresources": {
+                  "scale": {
+                    "labelSelectorPath": ".status.selector",
+                    "specReplicasPath": ".spec.replicas",
+                    "statusReplicasPath": ".status.replicas"
+                  },
                   "status": {}
                 }
               }
             ]
           }
-        }"#]].assert_eq(&serde_json::to_string_pretty(&without_old).unwrap());
+        }"#]]
+    .assert_eq(&serde_json::to_string_pretty(&found).unwrap());
 }
 
 #[test]
