@@ -170,9 +170,7 @@ impl Error {
     pub fn body(&self) -> String {
         let words = self.kind.words();
         let head = match self.kind {
-            Kind::Required | Kind::Forbidden | Kind::TooLong | Kind::TooMany | Kind::Internal => {
-                words.to_owned()
-            }
+            Kind::Required | Kind::Forbidden | Kind::TooLong | Kind::Internal => words.to_owned(),
             _ => format!("{words}: {}", shown(&self.value)),
         };
         if self.detail.is_empty() {
