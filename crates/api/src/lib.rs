@@ -3,6 +3,7 @@
 //! No I/O and no async here.
 
 pub mod addons;
+pub mod admission;
 pub mod bootstrap;
 pub mod condition;
 pub mod contract;
@@ -10,10 +11,12 @@ pub mod controlplane;
 pub mod conversion;
 pub mod core;
 pub mod crd;
+pub mod feature;
 pub mod ipam;
 pub mod owner;
 mod record;
 pub mod runtime;
+pub mod selector;
 pub mod well_known;
 
 pub use k8s_openapi::{

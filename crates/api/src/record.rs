@@ -1,7 +1,7 @@
 //! The three shapes every API type has, each a small macro: a record (struct of fields), a keyword (closed set of
 //! words) and an object (a kind with metadata, spec and status).
 //!
-//! The v1beta2 schemas refuse empty objects and have no OpenAPI defaults, so one rule serves every field: **a field
+//! The v1beta2 schemas refuse empty objects and have no `OpenAPI` defaults, so one rule serves every field: **a field
 //! that holds its type's default is not written**. Where zero and absent differ, the field is an `Option`.
 
 /// Whether `value` is its type's default and therefore left out of the JSON.

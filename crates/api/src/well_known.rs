@@ -12,13 +12,13 @@ pub mod label {
     pub const CONTROL_PLANE: &str = "cluster.x-k8s.io/control-plane";
     /// The control plane of a Machine; see [`super::label_value`].
     pub const CONTROL_PLANE_NAME: &str = "cluster.x-k8s.io/control-plane-name";
-    /// The MachineSet of a Machine; see [`super::label_value`].
+    /// The `MachineSet` of a Machine; see [`super::label_value`].
     pub const SET_NAME: &str = "cluster.x-k8s.io/set-name";
-    /// The MachineDeployment of a MachineSet or Machine.
+    /// The `MachineDeployment` of a `MachineSet` or Machine.
     pub const DEPLOYMENT_NAME: &str = "cluster.x-k8s.io/deployment-name";
-    /// The MachinePool of a Machine; see [`super::label_value`].
+    /// The `MachinePool` of a Machine; see [`super::label_value`].
     pub const POOL_NAME: &str = "cluster.x-k8s.io/pool-name";
-    /// Which template of a MachineDeployment a MachineSet and its Machines are made from.
+    /// Which template of a `MachineDeployment` a `MachineSet` and its Machines are made from.
     pub const MACHINE_TEMPLATE_HASH: &str = "machine-template-hash";
     /// Which of several controllers is responsible.
     pub const WATCH_FILTER: &str = "cluster.x-k8s.io/watch-filter";
@@ -54,7 +54,7 @@ pub mod annotation {
     pub const PAUSED: &str = "cluster.x-k8s.io/paused";
     /// Somebody else provides the infrastructure cluster.
     pub const MANAGED_BY: &str = "cluster.x-k8s.io/managed-by";
-    /// Somebody else decides the replicas of a MachinePool.
+    /// Somebody else decides the replicas of a `MachinePool`.
     pub const REPLICAS_MANAGED_BY: &str = "cluster.x-k8s.io/replicas-managed-by";
     /// The fewest machines an autoscaler may leave.
     pub const AUTOSCALER_MIN_SIZE: &str = "cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size";
@@ -62,7 +62,7 @@ pub mod annotation {
     pub const AUTOSCALER_MAX_SIZE: &str = "cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size";
     /// The machine goes first when its set is scaled down.
     pub const DELETE_MACHINE: &str = "cluster.x-k8s.io/delete-machine";
-    /// A MachineSet makes no machines if `true`.
+    /// A `MachineSet` makes no machines if `true`.
     pub const DISABLE_MACHINE_CREATE: &str = "cluster.x-k8s.io/disable-machine-create";
     /// Health checks leave the machine alone.
     pub const SKIP_REMEDIATION: &str = "cluster.x-k8s.io/skip-remediation";
@@ -101,29 +101,29 @@ pub mod annotation {
     pub const PRE_DRAIN_HOOK_PREFIX: &str = "pre-drain.delete.hook.machine.cluster.x-k8s.io";
     /// The prefix of annotations that hold back the deletion of a machine's host.
     pub const PRE_TERMINATE_HOOK_PREFIX: &str = "pre-terminate.delete.hook.machine.cluster.x-k8s.io";
-    /// The hook with which a KubeadmControlPlane cleans up before a host is deleted.
+    /// The hook with which a `KubeadmControlPlane` cleans up before a host is deleted.
     pub const KCP_PRE_TERMINATE_HOOK: &str = "pre-terminate.delete.hook.machine.cluster.x-k8s.io/kcp-cleanup";
-    /// Checks that a MachineSet leaves out before making machines, separated by commas.
+    /// Checks that a `MachineSet` leaves out before making machines, separated by commas.
     pub const SKIP_PREFLIGHT_CHECKS: &str = "machineset.cluster.x-k8s.io/skip-preflight-checks";
-    /// The revision of a MachineDeployment's template.
+    /// The revision of a `MachineDeployment`'s template.
     pub const REVISION: &str = "machinedeployment.clusters.x-k8s.io/revision";
-    /// The revisions a MachineSet had before.
+    /// The revisions a `MachineSet` had before.
     pub const REVISION_HISTORY: &str = "machinedeployment.clusters.x-k8s.io/revision-history";
-    /// On a MachineSet: the replicas of its MachineDeployment.
+    /// On a `MachineSet`: the replicas of its `MachineDeployment`.
     pub const DESIRED_REPLICAS: &str = "machinedeployment.clusters.x-k8s.io/desired-replicas";
-    /// On a MachineSet: the replicas of its MachineDeployment and what may be too many.
+    /// On a `MachineSet`: the replicas of its `MachineDeployment` and what may be too many.
     pub const MAX_REPLICAS: &str = "machinedeployment.clusters.x-k8s.io/max-replicas";
     /// A machine is being changed in place.
     pub const UPDATE_IN_PROGRESS: &str = "in-place-updates.internal.cluster.x-k8s.io/update-in-progress";
-    /// A machine waits for its new MachineSet to take it.
+    /// A machine waits for its new `MachineSet` to take it.
     pub const PENDING_ACKNOWLEDGE_MOVE: &str =
         "in-place-updates.internal.cluster.x-k8s.io/pending-acknowledge-move";
-    /// The machines a MachineSet took.
+    /// The machines a `MachineSet` took.
     pub const ACKNOWLEDGED_MOVE: &str = "in-place-updates.internal.cluster.x-k8s.io/acknowledged-move";
-    /// The MachineSet that a MachineSet hands its machines to.
+    /// The `MachineSet` that a `MachineSet` hands its machines to.
     pub const MOVE_MACHINES_TO_MACHINE_SET: &str =
         "in-place-updates.internal.cluster.x-k8s.io/move-machines-to-machineset";
-    /// The MachineSets that a MachineSet takes machines from.
+    /// The `MachineSets` that a `MachineSet` takes machines from.
     pub const RECEIVE_MACHINES_FROM_MACHINE_SETS: &str =
         "in-place-updates.internal.cluster.x-k8s.io/receive-machines-from-machinesets";
     /// A pool of a topology is not upgraded yet.
@@ -148,9 +148,9 @@ pub mod annotation {
     pub const PENDING_HOOKS: &str = "runtime.cluster.x-k8s.io/pending-hooks";
     /// The runtime hook before a cluster's deletion was passed.
     pub const OK_TO_DELETE: &str = "runtime.cluster.x-k8s.io/ok-to-delete";
-    /// The Secret from which an ExtensionConfig gets its CA.
+    /// The Secret from which an `ExtensionConfig` gets its CA.
     pub const INJECT_CA_FROM_SECRET: &str = "runtime.cluster.x-k8s.io/inject-ca-from-secret";
-    /// CoreDNS is left alone.
+    /// `CoreDNS` is left alone.
     pub const SKIP_COREDNS: &str = "controlplane.cluster.x-k8s.io/skip-coredns";
     /// kube-proxy is left alone.
     pub const SKIP_KUBE_PROXY: &str = "controlplane.cluster.x-k8s.io/skip-kube-proxy";
@@ -172,19 +172,19 @@ pub mod finalizer {
     pub const CLUSTER: &str = "cluster.cluster.x-k8s.io";
     /// Of a Machine.
     pub const MACHINE: &str = "machine.cluster.x-k8s.io";
-    /// Of a MachineSet.
+    /// Of a `MachineSet`.
     pub const MACHINE_SET: &str = "cluster.x-k8s.io/machineset";
-    /// Of a MachineDeployment.
+    /// Of a `MachineDeployment`.
     pub const MACHINE_DEPLOYMENT: &str = "cluster.x-k8s.io/machinedeployment";
-    /// Of a MachineDeployment of a topology.
+    /// Of a `MachineDeployment` of a topology.
     pub const MACHINE_DEPLOYMENT_TOPOLOGY: &str = "machinedeployment.topology.cluster.x-k8s.io";
-    /// Of a MachineSet of a topology.
+    /// Of a `MachineSet` of a topology.
     pub const MACHINE_SET_TOPOLOGY: &str = "machineset.topology.cluster.x-k8s.io";
-    /// Of a MachinePool.
+    /// Of a `MachinePool`.
     pub const MACHINE_POOL: &str = "machinepool.cluster.x-k8s.io";
-    /// Of a ClusterResourceSet.
+    /// Of a `ClusterResourceSet`.
     pub const CLUSTER_RESOURCE_SET: &str = "addons.cluster.x-k8s.io";
-    /// Of a KubeadmControlPlane.
+    /// Of a `KubeadmControlPlane`.
     pub const KUBEADM_CONTROL_PLANE: &str = "kubeadm.controlplane.cluster.x-k8s.io";
 }
 
@@ -192,7 +192,7 @@ pub mod finalizer {
 pub mod taint {
     /// On a new worker until its labels are set; effect `NoSchedule`.
     pub const NODE_UNINITIALIZED: &str = "node.cluster.x-k8s.io/uninitialized";
-    /// On a node of an old MachineSet; effect `PreferNoSchedule`.
+    /// On a node of an old `MachineSet`; effect `PreferNoSchedule`.
     pub const NODE_OUTDATED_REVISION: &str = "node.cluster.x-k8s.io/outdated-revision";
     /// On control plane nodes; effect `NoSchedule`.
     pub const CONTROL_PLANE: &str = "node-role.kubernetes.io/control-plane";
@@ -202,7 +202,7 @@ pub mod taint {
 pub mod secret_type {
     /// Bootstrap data, certificates and kubeconfigs.
     pub const CLUSTER: &str = "cluster.x-k8s.io/secret";
-    /// Manifests of a ClusterResourceSet.
+    /// Manifests of a `ClusterResourceSet`.
     pub const RESOURCE_SET: &str = "addons.cluster.x-k8s.io/resource-set";
 }
 
@@ -222,7 +222,7 @@ pub mod secret_purpose {
     pub const API_SERVER_ETCD_CLIENT: &str = "apiserver-etcd-client";
 }
 
-/// The checks a MachineSet makes before it makes machines, as [`annotation::SKIP_PREFLIGHT_CHECKS`] names them.
+/// The checks a `MachineSet` makes before it makes machines, as [`annotation::SKIP_PREFLIGHT_CHECKS`] names them.
 pub mod preflight_check {
     /// All of them.
     pub const ALL: &str = "All";
@@ -249,7 +249,7 @@ pub fn secret_name(cluster: &str, purpose: &str) -> String {
     format!("{cluster}-{purpose}")
 }
 
-/// The name of the ConfigMap that decides which host makes `cluster`.
+/// The name of the `ConfigMap` that decides which host makes `cluster`.
 pub fn init_lock_name(cluster: &str) -> String {
     format!("{cluster}-lock")
 }

@@ -5,6 +5,7 @@ pub mod duration;
 pub mod entropy;
 pub mod field;
 pub mod int_or_percent;
+pub mod names;
 pub mod naming;
 pub mod template;
 pub mod version;

@@ -30,13 +30,13 @@ record! {
     pub struct ClusterResourceSetSpec {
         /// The clusters' labels; an empty selector matches none.
         pub cluster_selector: LabelSelector,
-        /// The Secrets and ConfigMaps that hold the manifests.
+        /// The Secrets and `ConfigMaps` that hold the manifests.
         pub resources: Vec<ResourceReference>,
         /// Whether later changes are applied as well; absent is defaulted to [`ResourceStrategy::ApplyOnce`].
         pub strategy: Option<ResourceStrategy>,
     }
 
-    /// A Secret or ConfigMap that holds manifests, in the set's namespace.
+    /// A Secret or `ConfigMap` that holds manifests, in the set's namespace.
     pub struct ResourceReference {
         /// The name.
         pub name: String,
@@ -70,7 +70,7 @@ record! {
         pub resources: Vec<ResourceBinding>,
     }
 
-    /// One Secret or ConfigMap that was applied, or was tried to be.
+    /// One Secret or `ConfigMap` that was applied, or was tried to be.
     pub struct ResourceBinding {
         /// The name.
         pub name: String,
@@ -90,7 +90,7 @@ keyword! {
     pub enum ResourceKind {
         /// A Secret of type `addons.cluster.x-k8s.io/resource-set`.
         Secret = "Secret",
-        /// A ConfigMap.
+        /// A `ConfigMap`.
         ConfigMap = "ConfigMap",
     }
 

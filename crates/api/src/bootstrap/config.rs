@@ -19,7 +19,7 @@ object! {
 crate::core::conditioned!(KubeadmConfig);
 
 object! {
-    /// What KubeadmConfigs are cloned from.
+    /// What `KubeadmConfigs` are cloned from.
     /// Source: cluster-api `api/bootstrap/kubeadm/v1beta2/kubeadmconfigtemplate_types.go`.
     pub struct KubeadmConfigTemplate in super::GROUP, plural "kubeadmconfigtemplates", scope NamespaceResourceScope,
     spec KubeadmConfigTemplateSpec
@@ -78,7 +78,7 @@ record! {
         pub data_secret_created: Option<bool>,
     }
 
-    /// What KubeadmConfigs are cloned from.
+    /// What `KubeadmConfigs` are cloned from.
     pub struct KubeadmConfigTemplateSpec {
         /// The template.
         pub template: KubeadmConfigTemplateResource,

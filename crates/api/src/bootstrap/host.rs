@@ -1,4 +1,4 @@
-//! What a KubeadmConfig does to a host besides running kubeadm: files, users, disks, time.
+//! What a `KubeadmConfig` does to a host besides running kubeadm: files, users, disks, time.
 
 use crate::record::{keyword, record};
 

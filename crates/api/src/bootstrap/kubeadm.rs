@@ -24,7 +24,7 @@ record! {
         pub controller_manager: ControlPlaneComponent,
         /// The scheduler.
         pub scheduler: ControlPlaneComponent,
-        /// CoreDNS.
+        /// `CoreDNS`.
         pub dns: Dns,
         /// Where certificates are kept; absent means `/etc/kubernetes/pki`.
         pub certificates_dir: Option<String>,
@@ -64,7 +64,7 @@ record! {
         pub extra_envs: Option<Vec<EnvVar>>,
     }
 
-    /// CoreDNS.
+    /// `CoreDNS`.
     pub struct Dns {
         /// Where the image is pulled from.
         pub image_repository: Option<String>,

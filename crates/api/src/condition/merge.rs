@@ -55,7 +55,7 @@ impl Default for Reasons {
 }
 
 impl Reasons {
-    pub(super) fn of(&self, priority: Priority) -> Reason {
+    pub(super) fn of(self, priority: Priority) -> Reason {
         match priority {
             Priority::Issue => self.issue,
             Priority::Unknown => self.unknown,

@@ -34,13 +34,11 @@ impl Mirror<'_> {
                 ..found.clone()
             };
         }
-        match &self.fallback {
-            Some(it) => Draft::new(self.target, it.status, it.reason, it.message.clone()),
-            None => {
-                let message = format!("Condition {} not yet reported", self.source);
-                Draft::new(self.target, Status::Unknown, Reason::NotYetReported, message)
-            }
+        if let Some(it) = &self.fallback {
+            return Draft::new(self.target, it.status, it.reason, it.message.clone());
         }
+        let message = format!("Condition {} not yet reported", self.source);
+        Draft::new(self.target, Status::Unknown, Reason::NotYetReported, message)
     }
 }
 

@@ -21,7 +21,7 @@ pub use merge::{Priority, Reasons};
 pub use mirror::{Fallback, Mirror};
 pub use reason::Reason;
 pub use set::{find, is_false, is_true, is_unknown, remove, set, set_in, sort};
-pub use summary::{Summary, SummaryError, group_control_plane_components};
+pub use summary::{Judge, Summary, SummaryError, group_control_plane_components};
 pub use types::{Status, Type};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;

@@ -6,10 +6,13 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 
 use super::{Draft, Priority, Reason, Reasons, Status, indent::indented};
 
+/// Says how bad a condition is, or leaves that to its status.
+pub type Judge = dyn Fn(&Draft) -> Option<Priority>;
+
 /// How conditions of one object are summed up.
 ///
 /// The order of `types` is the order in which they are told. A summary is `True` if all is well.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub struct Summary<'a> {
     /// The type of the summary.
     pub target: &'a str,
@@ -22,7 +25,7 @@ pub struct Summary<'a> {
     /// Conditions that are told otherwise than they are stored.
     pub overrides: &'a [Draft],
     /// Conditions that are better or worse than their status says.
-    pub priority: Option<&'a dyn Fn(&Draft) -> Option<Priority>>,
+    pub priority: Option<&'a Judge>,
     /// A change of the lines before they are joined.
     pub transform: Option<fn(Vec<String>) -> Vec<String>>,
     /// The reasons of the summary.
@@ -41,21 +44,6 @@ pub enum SummaryError {
     /// An override of a condition that is not there.
     #[error("condition {0} is overridden but not there")]
     OverrideOfNothing(String),
-}
-
-impl Default for Summary<'_> {
-    fn default() -> Self {
-        Self {
-            target: "",
-            types: &[],
-            negative: &[],
-            ignore_if_missing: &[],
-            overrides: &[],
-            priority: None,
-            transform: None,
-            reasons: Reasons::default(),
-        }
-    }
 }
 
 impl fmt::Debug for Summary<'_> {

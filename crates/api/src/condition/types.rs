@@ -36,13 +36,13 @@ keyword! {
         ControlPlaneAvailable = "ControlPlaneAvailable",
         /// Cluster: its workers can be used.
         WorkersAvailable = "WorkersAvailable",
-        /// KubeadmControlPlane, KubeadmConfig: the certificates are there.
+        /// `KubeadmControlPlane`, `KubeadmConfig`: the certificates are there.
         CertificatesAvailable = "CertificatesAvailable",
-        /// KubeadmControlPlane: kubeadm made the cluster.
+        /// `KubeadmControlPlane`: kubeadm made the cluster.
         Initialized = "Initialized",
-        /// KubeadmControlPlane: etcd is well.
+        /// `KubeadmControlPlane`: etcd is well.
         EtcdClusterHealthy = "EtcdClusterHealthy",
-        /// KubeadmControlPlane: API servers, controller managers and schedulers are well.
+        /// `KubeadmControlPlane`: API servers, controller managers and schedulers are well.
         ControlPlaneComponentsHealthy = "ControlPlaneComponentsHealthy",
         /// Machine: its Node has no problems.
         NodeHealthy = "NodeHealthy",
@@ -90,17 +90,17 @@ keyword! {
         WorkerMachinesUpToDate = "WorkerMachinesUpToDate",
         /// Machine: a system outside repairs it.
         ExternallyRemediated = "ExternallyRemediated",
-        /// MachineHealthCheck: machines may be repaired.
+        /// `MachineHealthCheck`: machines may be repaired.
         RemediationAllowed = "RemediationAllowed",
-        /// KubeadmConfig: the Secret with the data is there.
+        /// `KubeadmConfig`: the Secret with the data is there.
         DataSecretAvailable = "DataSecretAvailable",
-        /// ClusterClass: all variables are known.
+        /// `ClusterClass`: all variables are known.
         VariablesReady = "VariablesReady",
-        /// ClusterClass: all references name the newest API version.
+        /// `ClusterClass`: all references name the newest API version.
         RefVersionsUpToDate = "RefVersionsUpToDate",
-        /// ClusterResourceSet: the manifests were applied.
+        /// `ClusterResourceSet`: the manifests were applied.
         ResourcesApplied = "ResourcesApplied",
-        /// ExtensionConfig: its extensions are known.
+        /// `ExtensionConfig`: its extensions are known.
         Discovered = "Discovered",
         /// It is left alone.
         Paused = "Paused",

@@ -31,7 +31,7 @@ record! {
         pub version: String,
         /// What each machine is made from.
         pub machine_template: KubeadmControlPlaneMachineTemplate,
-        /// What each machine's KubeadmConfig is made from.
+        /// What each machine's `KubeadmConfig` is made from.
         pub kubeadm_config_spec: KubeadmConfigSpec,
         /// When and how machines are replaced.
         pub rollout: ControlPlaneRollout,

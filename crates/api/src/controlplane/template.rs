@@ -33,7 +33,7 @@ record! {
     pub struct KubeadmControlPlaneTemplateResourceSpec {
         /// What each machine is made from.
         pub machine_template: KubeadmControlPlaneTemplateMachineTemplate,
-        /// What each machine's KubeadmConfig is made from.
+        /// What each machine's `KubeadmConfig` is made from.
         pub kubeadm_config_spec: KubeadmConfigSpec,
         /// When and how machines are replaced.
         pub rollout: ControlPlaneRollout,

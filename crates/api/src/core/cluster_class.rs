@@ -115,7 +115,7 @@ record! {
 
     /// A class of pools of single machines.
     pub struct MachineDeploymentClass {
-        /// Labels and annotations for the MachineDeployment and its machines.
+        /// Labels and annotations for the `MachineDeployment` and its machines.
         pub metadata: TemplateMeta,
         /// The class's name.
         pub class: String,
@@ -127,7 +127,7 @@ record! {
         pub health_check: MachineDeploymentClassHealthCheck,
         /// Where the machines are placed.
         pub failure_domain: Option<String>,
-        /// How the MachineDeployment is named.
+        /// How the `MachineDeployment` is named.
         pub naming: Naming,
         /// Which machines go first, and how long taking a node away may last.
         pub deletion: MachineDeploymentTopologyDeletion,
@@ -167,7 +167,7 @@ record! {
 
     /// A class of pools that the provider scales itself.
     pub struct MachinePoolClass {
-        /// Labels and annotations for the MachinePool and its machines.
+        /// Labels and annotations for the `MachinePool` and its machines.
         pub metadata: TemplateMeta,
         /// The class's name.
         pub class: String,
@@ -177,7 +177,7 @@ record! {
         pub infrastructure: ClusterClassTemplate,
         /// Where the machines are placed.
         pub failure_domains: Vec<String>,
-        /// How the MachinePool is named.
+        /// How the `MachinePool` is named.
         pub naming: Naming,
         /// How long taking a node away may last.
         pub deletion: NodeTimeouts,
@@ -202,7 +202,7 @@ record! {
 
     /// What values a variable may have.
     pub struct VariableSchema {
-        /// The schema, in the OpenAPI v3 subset of Kubernetes with some members of its own.
+        /// The schema, in the `OpenAPI` v3 subset of Kubernetes with some members of its own.
         #[serde(rename = "openAPIV3Schema")]
         pub open_api_v3_schema: Value,
     }

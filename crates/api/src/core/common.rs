@@ -2,7 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
+use capstan_base::int_or_percent::{IntOrPercent, ParsePercentError};
+use k8s_openapi::apimachinery::pkg::{
+    apis::meta::v1::{Condition, Time},
+    util::intstr::IntOrString,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::record::{keyword, record};
@@ -165,6 +169,17 @@ impl ContractReference {
     /// Whether anything is referred to at all.
     pub fn is_defined(&self) -> bool {
         *self != Self::default()
+    }
+}
+
+/// A number or a percentage as a field carries it.
+///
+/// # Errors
+/// A text that is no percentage.
+pub fn int_or_percent(value: &IntOrString) -> Result<IntOrPercent, ParsePercentError> {
+    match value {
+        IntOrString::Int(number) => Ok(IntOrPercent::Int(*number)),
+        IntOrString::String(text) => text.parse(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! `MachineDeployment`: a pool of machines that is changed by rolling from one MachineSet to the next.
+//! `MachineDeployment`: a pool of machines that is changed by rolling from one `MachineSet` to the next.
 
 use k8s_openapi::apimachinery::pkg::{
     apis::meta::v1::{Condition, LabelSelector, Time},
@@ -12,7 +12,7 @@ use super::{
 use crate::record::{keyword, object, record};
 
 object! {
-    /// A pool of machines that is changed by rolling from one MachineSet to the next.
+    /// A pool of machines that is changed by rolling from one `MachineSet` to the next.
     /// Source: cluster-api `api/core/v1beta2/machinedeployment_types.go`.
     pub struct MachineDeployment in super::GROUP, plural "machinedeployments", scope NamespaceResourceScope,
     spec MachineDeploymentSpec, status MachineDeploymentStatus
@@ -103,7 +103,7 @@ record! {
         pub v1beta1: MachineDeploymentV1Beta1,
     }
 
-    /// A MachineDeployment's status as v1beta1 knew it.
+    /// A `MachineDeployment`'s status as v1beta1 knew it.
     pub struct MachineDeploymentV1Beta1 {
         /// The conditions.
         pub conditions: Vec<V1Beta1Condition>,

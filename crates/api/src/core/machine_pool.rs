@@ -64,7 +64,7 @@ record! {
         pub v1beta1: MachinePoolV1Beta1,
     }
 
-    /// A MachinePool's status as v1beta1 knew it.
+    /// A `MachinePool`'s status as v1beta1 knew it.
     pub struct MachinePoolV1Beta1 {
         /// The conditions.
         pub conditions: Vec<V1Beta1Condition>,

@@ -81,7 +81,7 @@ record! {
         pub v1beta1: MachineSetV1Beta1,
     }
 
-    /// A MachineSet's status as v1beta1 knew it.
+    /// A `MachineSet`'s status as v1beta1 knew it.
     pub struct MachineSetV1Beta1 {
         /// The conditions.
         pub conditions: Vec<V1Beta1Condition>,

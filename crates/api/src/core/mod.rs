@@ -30,7 +30,7 @@ pub use cluster_status::{
 pub use common::{
     ConditionGate, ConditionPolarity, Conditioned, ContractReference, DeprecatedConditions,
     DeprecatedFailure, MachineTaint, NodeTimeouts, StatusVersion, TaintEffect, TaintPropagation,
-    TemplateMeta, UpgradePlanVersion, V1Beta1Condition, V1Beta1Conditions, V1Beta1Failure,
+    TemplateMeta, UpgradePlanVersion, V1Beta1Condition, V1Beta1Conditions, V1Beta1Failure, int_or_percent,
 };
 pub use machine::{
     Bootstrap, Machine, MachineAddress, MachineAddressType, MachineDeletionStatus, MachineInitialization,

@@ -79,7 +79,7 @@ record! {
 
     /// A pool of single machines.
     pub struct MachineDeploymentTopology {
-        /// Labels and annotations for the MachineDeployment and its machines.
+        /// Labels and annotations for the `MachineDeployment` and its machines.
         pub metadata: TemplateMeta,
         /// The worker class.
         pub class: String,
@@ -139,7 +139,7 @@ record! {
 
     /// A pool that the provider scales itself.
     pub struct MachinePoolTopology {
-        /// Labels and annotations for the MachinePool and its machines.
+        /// Labels and annotations for the `MachinePool` and its machines.
         pub metadata: TemplateMeta,
         /// The worker class.
         pub class: String,

@@ -25,7 +25,7 @@ keyword! {
         ControlPlaneInitialized = "ControlPlaneInitialized",
         /// Cluster: it is as its class says.
         TopologyReconciled = "TopologyReconciled",
-        /// Machine, MachinePool: its bootstrap config is ready; a mirror.
+        /// Machine, `MachinePool`: its bootstrap config is ready; a mirror.
         BootstrapReady = "BootstrapReady",
         /// Machine: its Node has no problems.
         NodeHealthy = "NodeHealthy",
@@ -59,33 +59,33 @@ keyword! {
         MachinesReady = "MachinesReady",
         /// It can be used.
         Available = "Available",
-        /// MachineDeployment: its newest MachineSet is ready; a mirror.
+        /// `MachineDeployment`: its newest `MachineSet` is ready; a mirror.
         MachineSetReady = "MachineSetReady",
-        /// MachinePool: its machines are ready.
+        /// `MachinePool`: its machines are ready.
         ReplicasReady = "ReplicasReady",
-        /// MachineHealthCheck: machines may be repaired.
+        /// `MachineHealthCheck`: machines may be repaired.
         RemediationAllowed = "RemediationAllowed",
-        /// MachineHealthCheck: the template of repair requests is there.
+        /// `MachineHealthCheck`: the template of repair requests is there.
         ExternalRemediationTemplateAvailable = "ExternalRemediationTemplateAvailable",
-        /// MachineHealthCheck: the repair request could be made.
+        /// `MachineHealthCheck`: the repair request could be made.
         ExternalRemediationRequestAvailable = "ExternalRemediationRequestAvailable",
-        /// ClusterClass: all variables are known.
+        /// `ClusterClass`: all variables are known.
         VariablesReconciled = "VariablesReconciled",
-        /// ClusterClass: all references name the newest API version.
+        /// `ClusterClass`: all references name the newest API version.
         RefVersionsUpToDate = "RefVersionsUpToDate",
-        /// KubeadmConfig: the Secret with the data is there.
+        /// `KubeadmConfig`: the Secret with the data is there.
         DataSecretAvailable = "DataSecretAvailable",
         /// The certificates are there.
         CertificatesAvailable = "CertificatesAvailable",
-        /// KubeadmControlPlane: its machines match its spec.
+        /// `KubeadmControlPlane`: its machines match its spec.
         MachinesSpecUpToDate = "MachinesSpecUpToDate",
-        /// KubeadmControlPlane: API servers, controller managers and schedulers are well.
+        /// `KubeadmControlPlane`: API servers, controller managers and schedulers are well.
         ControlPlaneComponentsHealthy = "ControlPlaneComponentsHealthy",
-        /// KubeadmControlPlane: etcd is well.
+        /// `KubeadmControlPlane`: etcd is well.
         EtcdClusterHealthy = "EtcdClusterHealthy",
-        /// ClusterResourceSet: the manifests were applied.
+        /// `ClusterResourceSet`: the manifests were applied.
         ResourcesApplied = "ResourcesApplied",
-        /// ExtensionConfig: its extensions are known.
+        /// `ExtensionConfig`: its extensions are known.
         Discovered = "Discovered",
     }
 
@@ -117,7 +117,7 @@ keyword! {
         WaitingForDataSecret = "WaitingForDataSecret",
         /// The Node is not known.
         WaitingForNodeRef = "WaitingForNodeRef",
-        /// There is no MachineSet yet.
+        /// There is no `MachineSet` yet.
         WaitingForMachineSet = "WaitingForMachineSet",
         /// Too few machines are available.
         WaitingForAvailableMachines = "WaitingForAvailableMachines",
@@ -229,7 +229,7 @@ keyword! {
         MachinePoolsUpgradeDeferred = "MachinePoolsUpgradeDeferred",
         /// The clusters could not be listed.
         ClusterMatchFailed = "ClusterMatchFailed",
-        /// A Secret or ConfigMap could not be read.
+        /// A Secret or `ConfigMap` could not be read.
         RetrievingResourceFailed = "RetrievingResourceFailed",
         /// A Secret has another type.
         WrongSecretType = "WrongSecretType",
