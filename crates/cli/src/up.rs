@@ -1,0 +1,67 @@
+//! `capstan up`: the management plane in the foreground, until it is told to stop.
+
+use std::{fmt::Write as _, path::Path};
+
+use capstan_base::{Clock as _, SystemClock};
+use capstan_manager::Listen;
+
+use crate::{arguments::Up, logging, plane, signals::StopSignals};
+
+/// Runs the plane until a signal.
+pub(crate) async fn up(arguments: Up) -> anyhow::Result<()> {
+    let begin = SystemClock.now();
+    logging::start(arguments.log_format, &arguments.log_level)?;
+    let mut signals = StopSignals::catch()?;
+    let folder = plane::data_folder(arguments.data_dir)?;
+    let listen = Listen {
+        address: arguments.listen,
+        advertise: arguments.advertise,
+    };
+    let plane = plane::start(folder.clone(), listen).await?;
+
+    let took = SystemClock.now().duration_since(begin).as_millis();
+    let url = plane.url().unwrap_or_default().to_owned();
+    let kubeconfig = plane.kubeconfig().unwrap_or(&folder).to_owned();
+    if logging::is_human(arguments.log_format) {
+        print!("{}", greeting(took, &url, &folder, &kubeconfig));
+    } else {
+        tracing::info!(
+            url,
+            folder = %folder.display(),
+            kubeconfig = %kubeconfig.display(),
+            milliseconds = i64::try_from(took).unwrap_or(i64::MAX),
+            "the management plane is up"
+        );
+    }
+    signals.wait().await;
+    tracing::info!("stopping");
+    plane::stop(plane, &mut signals).await;
+    tracing::info!("stopped");
+    Ok(())
+}
+
+/// What was done, and how to go on.
+fn greeting(milliseconds: i128, url: &str, folder: &Path, kubeconfig: &Path) -> String {
+    let mut text = String::new();
+    let (folder, kubeconfig) = (folder.display(), kubeconfig.display());
+    // Writing to a string cannot fail.
+    let _ = write!(
+        text,
+        "\
+Capstan is up after {milliseconds} ms.
+  API server   {url}
+  data         {folder}
+  kubeconfig   {kubeconfig}
+
+Go on in another terminal:
+  export KUBECONFIG={kubeconfig}
+  kubectl apply -f examples/cluster.yaml     # a cluster of 3 + 3 machines in memory
+  kubectl get clusters,machines
+  capstan describe cluster demo
+  capstan get kubeconfig demo > demo.kubeconfig
+
+Ctrl-C stops the plane; the next `capstan up` goes on where it was.
+"
+    );
+    text
+}

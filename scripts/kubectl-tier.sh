@@ -1,0 +1,312 @@
+#!/usr/bin/env bash
+# Drives `capstan up` with every kubectl of this machine: the one on the PATH and those of a cloud SDK. Every check looks
+# at what kubectl really printed. KUBECTLS="path path" names others; the debug build in CARGO_TARGET_DIR is used.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/prepare.sh
+
+passed=0
+failed=0
+planes=()
+work=$(mktemp -d)
+trap 'kill -9 "${planes[@]}" 2>/dev/null || true; rm -rf "$work"' EXIT
+
+# --- checks ---------------------------------------------------------------------------------------------------------
+
+verdict() { # good?, name, output
+  if [ "$1" = yes ]; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    printf 'FAILED  %s: %s\n' "$client" "$2"
+    sed 's/^/        /' <<<"$3" | head -15
+  fi
+}
+
+check() { # name, extended regular expression, command...: it succeeds and prints something that matches
+  local name=$1 pattern=$2 output status=0
+  shift 2
+  output=$("$@" 2>&1 </dev/null) || status=$?
+  if [ "$status" = 0 ] && grep -Eq -- "$pattern" <<<"$output"; then verdict yes "$name" ""; else
+    verdict no "$name" "exit $status, wanted /$pattern/:
+$output"; fi
+}
+
+refuse() { # the same, but the command has to fail
+  local name=$1 pattern=$2 output status=0
+  shift 2
+  output=$("$@" 2>&1 </dev/null) || status=$?
+  if [ "$status" != 0 ] && grep -Eq -- "$pattern" <<<"$output"; then verdict yes "$name" ""; else
+    verdict no "$name" "exit $status, wanted a refusal with /$pattern/:
+$output"; fi
+}
+
+eventually() { # name, extended regular expression, command...: within ten seconds it prints something that matches
+  local name=$1 pattern=$2 output=""
+  shift 2
+  for _ in $(seq 50); do
+    output=$("$@" 2>&1 </dev/null) || true
+    if grep -Eq -- "$pattern" <<<"$output"; then
+      verdict yes "$name" ""
+      return
+    fi
+    sleep 0.2
+  done
+  verdict no "$name" "wanted /$pattern/ in the end:
+$output"
+}
+
+k() { "$kubectl" --kubeconfig "$work/data/kubeconfig" "$@"; }
+kn() { k --namespace "$namespace" "$@"; }
+manifest() { cat >"$work/$1.yaml"; }
+
+# --- planes ---------------------------------------------------------------------------------------------------------
+
+start_plane() { # folder: sets $plane to the process
+  rm -f "$1.log"
+  "$capstan" up --data-dir "$1" --listen 127.0.0.1:0 --log-format json >"$1.log" 2>&1 &
+  plane=$!
+  planes+=("$plane")
+  for _ in $(seq 300); do
+    grep -q "the management plane is up" "$1.log" && return
+    kill -0 "$plane" 2>/dev/null || break
+    sleep 0.1
+  done
+  echo "the management plane does not come up:"
+  cat "$1.log"
+  exit 1
+}
+
+# --- what every kubectl has to be able to do --------------------------------------------------------------------------
+
+discovery() {
+  check "version" 'Server Version.*v1\.[0-9]+' k version
+  check "api-resources" '^machinedeployments +md +cluster\.x-k8s\.io/v1beta2 +true +MachineDeployment' k api-resources
+  check "api-resources of a category" 'kubeadmcontrolplanes' k api-resources --categories cluster-api
+  check "api-versions" '^infrastructure\.cluster\.x-k8s\.io/v1beta1$' k api-versions
+  check "explain a custom kind" 'replicas.*<integer>' k explain machinedeployment.spec
+  check "explain a field" 'FIELD: +replicas' k explain machinedeployment.spec.replicas
+  check "explain an old version" 'VERSION: +v1beta1' k explain cluster --api-version cluster.x-k8s.io/v1beta1
+  check "explain a built-in kind" 'data.*<map\[string\]string>' k explain configmap
+  case $(k version --client -o json | sed -n 's/.*"minor": "\([0-9]*\).*/\1/p' | head -1) in
+    26 | 27) check "auth whoami" 'capstan-admin' k alpha auth whoami ;;
+    *) check "auth whoami" 'capstan-admin' k auth whoami ;;
+  esac
+  check "auth can-i" '^yes' k auth can-i create machinedeployments
+  check "metrics" '^apiserver_request_total\{' k get --raw /metrics
+  check "metrics of the store" '^capstan_store_puts_total [0-9]' k get --raw /metrics
+  check "metrics of the process" '^process_resident_memory_bytes [0-9]' k get --raw /metrics
+  check "readiness" 'ok' k get --raw /readyz
+}
+
+built_in_kinds() {
+  check "create a namespace" 'created' k create namespace "$namespace"
+  check "wait for a field" 'condition met' k wait --for=jsonpath='{.status.phase}'=Active "namespace/$namespace" --timeout=10s
+  eventually "a namespace has its service account" 'default' kn get serviceaccounts
+  check "create a service account" 'created' kn create serviceaccount robot
+  check "create a secret" 'created' kn create secret generic secret --from-literal=password=hush
+  check "describe hides a secret" 'password: +4 bytes' kn describe secret secret
+  check "a secret is base64" 'aHVzaA==' kn get secret secret -o jsonpath='{.data.password}'
+  check "create a config map" 'created' kn create configmap one --from-literal=key=one
+  check "get by name" '^one +1 ' kn get configmap one
+  check "get wide" '^one +1 ' kn get configmaps -o wide
+  check "get as yaml" '^  key: one' kn get configmap one -o yaml
+  check "get by a path" '^one$' kn get configmap one -o jsonpath='{.data.key}'
+  check "get custom columns" '^one +one$' kn get configmap one -o custom-columns=N:.metadata.name,K:.data.key
+  check "get by a field" '^configmap/one$' kn get configmaps --field-selector metadata.name=one -o name
+  check "label" 'labeled' kn label configmap one tier=test
+  check "get by a label" '^configmap/one$' kn get configmaps -l tier=test -o name
+  check "get by a label that nothing has" 'No resources found' kn get configmaps -l tier=other
+  check "annotate" 'annotated' kn annotate configmap one note=here
+  check "describe" 'note: here' kn describe configmap one
+  check "edit" 'edited' env KUBE_EDITOR="sed -i s/key:.one/key:\ two/" "$kubectl" --kubeconfig "$work/data/kubeconfig" \
+    --namespace "$namespace" edit configmap one
+  check "what was edited" '^two$' kn get configmap one -o jsonpath='{.data.key}'
+  check "patch (merge)" 'patched' kn patch configmap one --type=merge -p '{"data":{"key":"three"}}'
+  check "patch (json)" 'patched' kn patch configmap one --type=json \
+    -p '[{"op":"test","path":"/data/key","value":"three"},{"op":"add","path":"/data/other","value":"x"}]'
+  check "patch (strategic)" 'patched' kn patch configmap one -p '{"data":{"other":null}}'
+  check "what was patched" '^\{"key":"three"\}$' kn get configmap one -o jsonpath='{.data}'
+  refuse "a patch whose test fails" 'test|422|invalid' kn patch configmap one --type=json \
+    -p '[{"op":"test","path":"/data/key","value":"no"}]'
+  kn get configmap one -o yaml | sed 's/key: three/key: four/' >"$work/replace.yaml"
+  check "replace" 'replaced' kn replace -f "$work/replace.yaml"
+  refuse "replace an old version" 'the object has been modified' kn replace -f "$work/replace.yaml"
+  refuse "get what is not there" 'configmaps "nothing" not found' kn get configmap nothing
+  manifest events <<END
+apiVersion: v1
+kind: Event
+metadata: {name: event, namespace: $namespace}
+involvedObject: {apiVersion: v1, kind: ConfigMap, name: one, namespace: $namespace}
+type: Normal
+reason: Tested
+message: by the tier
+count: 1
+firstTimestamp: "2026-01-02T03:04:05Z"
+lastTimestamp: "2026-01-02T03:04:05Z"
+source: {component: tier}
+---
+apiVersion: coordination.k8s.io/v1
+kind: Lease
+metadata: {name: lease, namespace: $namespace}
+spec: {holderIdentity: somebody, leaseDurationSeconds: 15}
+END
+  check "apply an event and a lease" 'event/event created' kn apply -f "$work/events.yaml"
+  check "get events" 'Tested +configmap/one +by the tier' kn get events
+  check "describe shows events" 'Tested' kn describe configmap one
+  check "get leases" '^lease +somebody' kn get leases
+}
+
+watching() {
+  kn get configmaps -w -o name >"$work/watch" 2>&1 &
+  local watch=$!
+  eventually "a watch lists" 'configmap/one' cat "$work/watch"
+  kn create configmap watched >/dev/null
+  eventually "a watch sees what is new" 'configmap/watched' cat "$work/watch"
+  kill "$watch" 2>/dev/null || true
+  wait "$watch" 2>/dev/null || true
+  check "delete" 'deleted' kn delete configmap watched
+  refuse "what was deleted is gone" 'not found' kn get configmap watched
+}
+
+custom_kinds() {
+  manifest pool <<END
+# A pool without a cluster: stored, defaulted and validated, and nothing comes of it.
+apiVersion: cluster.x-k8s.io/v1beta2
+kind: MachineDeployment
+metadata: {name: pool}
+spec:
+  clusterName: none
+  replicas: 1
+  selector: {}
+  template:
+    spec:
+      clusterName: none
+      version: v1.34.1
+      bootstrap: {dataSecretName: data}
+      infrastructureRef: {apiGroup: infrastructure.cluster.x-k8s.io, kind: DevMachineTemplate, name: hosts}
+---
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta2
+kind: DevMachineTemplate
+metadata: {name: hosts}
+spec: {template: {spec: {backend: {inMemory: {vm: {provisioning: {startupDuration: 1s}}}}}}}
+END
+  check "diff of what is new" '^\+' bash -c '"$@" || [ $? = 1 ]' _ "$kubectl" --kubeconfig "$work/data/kubeconfig" \
+    --namespace "$namespace" diff -f "$work/pool.yaml"
+  check "apply" 'machinedeployment.cluster.x-k8s.io/pool created' kn apply -f "$work/pool.yaml"
+  check "apply again" 'pool (unchanged|configured)' kn apply -f "$work/pool.yaml"
+  check "apply, server-side" 'hosts serverside-applied' kn apply --server-side --force-conflicts -f "$work/pool.yaml"
+  check "diff of what is applied" '^$' kn diff --server-side --force-conflicts -f "$work/pool.yaml"
+  check "get by the short name" '^pool +none' kn get md
+  check "get a category" 'devmachinetemplate.*/hosts' kn get cluster-api -o name
+  check "printer columns" '^NAME +CLUSTER.*AGE' kn get machinedeployment pool
+  check "an old version" 'apiVersion: cluster.x-k8s.io/v1beta1' kn get machinedeployments.v1beta1.cluster.x-k8s.io pool -o yaml
+  check "describe" 'Cluster Name: +none' kn describe machinedeployment pool
+  check "scale" 'scaled' kn scale machinedeployment pool --replicas=3
+  check "what was scaled" '^3$' kn get machinedeployment pool -o jsonpath='{.spec.replicas}'
+  check "wait for a field" 'condition met' kn wait machinedeployment pool --for=jsonpath='{.spec.replicas}'=3 --timeout=10s
+  check "a change of the spec is a generation" '^[2-9]' kn get machinedeployment pool -o jsonpath='{.metadata.generation}'
+  check "label" 'labeled' kn label machinedeployment pool tier=test
+  check "patch (merge)" 'patched' kn patch machinedeployment pool --type=merge -p '{"spec":{"paused":true}}'
+  check "patch (json)" 'patched' kn patch machinedeployment pool --type=json -p '[{"op":"remove","path":"/spec/paused"}]'
+  refuse "patch (strategic) of a custom kind" '415|not supported|UnsupportedMediaType|unable to' \
+    kn patch machinedeployment pool --type=strategic -p '{"spec":{"paused":true}}'
+  sed 's/replicas: 1/replicaz: 1/' "$work/pool.yaml" >"$work/unknown.yaml"
+  refuse "an unknown field" 'unknown field "spec.replicaz"' kn apply -f "$work/unknown.yaml"
+  sed 's/replicas: 1/replicas: many/' "$work/pool.yaml" >"$work/type.yaml"
+  refuse "a wrong type" 'spec.replicas' kn apply -f "$work/type.yaml"
+  refuse "a value out of range" 'replicas' kn scale machinedeployment pool --replicas=-1
+  refuse "an unknown kind" 'no matches for kind' kn apply -f - <<<'{"apiVersion":"x.io/v1","kind":"X","metadata":{"name":"x"}}'
+  check "delete" 'deleted' kn delete -f "$work/pool.yaml" --timeout=20s
+}
+
+owned() { # cascade: makes a parent and its child
+  kn create configmap "parent-$1" >/dev/null
+  local uid
+  uid=$(kn get configmap "parent-$1" -o jsonpath='{.metadata.uid}')
+  kn create -f - >/dev/null <<END
+{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "child-$1", "ownerReferences": [
+  {"apiVersion": "v1", "kind": "ConfigMap", "name": "parent-$1", "uid": "$uid", "blockOwnerDeletion": true}]}}
+END
+}
+
+deletion() {
+  for cascade in background foreground orphan; do
+    owned $cascade
+    check "delete, $cascade" 'deleted' kn delete configmap "parent-$cascade" --cascade=$cascade --timeout=20s
+  done
+  eventually "background deletion takes the child" 'not found' kn get configmap child-background
+  eventually "foreground deletion takes the child" 'not found' kn get configmap child-foreground
+  check "an orphan stays" '^$' kn get configmap child-orphan -o jsonpath='{.metadata.ownerReferences}'
+  check "delete a namespace" 'deleted' k delete namespace "$namespace" --timeout=30s
+  refuse "and all in it" 'not found' k get namespace "$namespace"
+}
+
+# --- what a plane has to stand ----------------------------------------------------------------------------------------
+
+restarts() {
+  namespace=restarts
+  k create namespace "$namespace" >/dev/null
+  for number in 1 2 3 4 5; do kn create configmap "kept-$number" --from-literal="n=$number" >/dev/null; done
+  local before
+  before=$(kn get configmaps -o yaml -l '!none' --show-managed-fields)
+  local definition
+  definition=$(k get crd clusters.cluster.x-k8s.io -o jsonpath='{.metadata.resourceVersion}')
+  refuse "a second plane on the same folder" 'has it open' "$capstan" up --data-dir "$work/data" --listen 127.0.0.1:0
+  kill -9 "$plane"
+  wait "$plane" 2>/dev/null || true
+  start_plane "$work/data"
+  if [ "$before" = "$(kn get configmaps -o yaml -l '!none' --show-managed-fields)" ]; then
+    verdict yes "nothing is lost by kill -9" ""
+  else
+    verdict no "nothing is lost by kill -9" "$(kn get configmaps)"
+  fi
+  check "a restart writes no definition again" "^$definition\$" \
+    k get crd clusters.cluster.x-k8s.io -o jsonpath='{.metadata.resourceVersion}'
+  check "a private kubeconfig" '^600$' stat -c %a "$work/data/kubeconfig"
+
+  local first=$plane port
+  start_plane "$work/second"
+  check "a second plane beside it" '^default' "$kubectl" --kubeconfig "$work/second/kubeconfig" get namespaces --no-headers
+  port=$(sed -n 's/.*server: .*:\([0-9]*\).*/\1/p' "$work/data/kubeconfig")
+  refuse "a port in use" 'choose another port' "$capstan" up --data-dir "$work/third" --listen "127.0.0.1:$port"
+  for process in "$plane" "$first"; do
+    kill -TERM "$process"
+    if wait "$process"; then verdict yes "SIGTERM ends it in order" ""; else
+      verdict no "SIGTERM ends it in order" "exit $?"; fi
+  done
+}
+
+# --- the tier ---------------------------------------------------------------------------------------------------------
+
+clients=()
+for candidate in ${KUBECTLS:-$(command -v kubectl || true) {/usr/lib,/opt,"$HOME"}/google-cloud-sdk/bin/kubectl*}; do
+  [ -x "$candidate" ] || continue
+  real=$(realpath "$candidate")
+  [[ " ${clients[*]-} " = *" $real "* ]] || clients+=("$real")
+done
+if [ ${#clients[@]} = 0 ]; then
+  echo "kubectl tier: not run: no kubectl"
+  exit 0
+fi
+
+cargo build --quiet --package capstan
+capstan=${CARGO_TARGET_DIR:-target}/debug/capstan
+client=plane
+start_plane "$work/data"
+number=0
+for kubectl in "${clients[@]}"; do
+  number=$((number + 1))
+  namespace=tier-$number
+  client="kubectl $("$kubectl" version --client -o json | sed -n 's/.*"gitVersion": "\([^"]*\)".*/\1/p' | head -1)"
+  before=$failed
+  discovery
+  built_in_kinds
+  watching
+  custom_kinds
+  deletion
+  printf '%s: %s\n' "$client" "$([ "$before" = "$failed" ] && echo good || echo "$((failed - before)) failed")"
+done
+restarts
+echo "kubectl tier: $passed passed, $failed failed"
+[ "$failed" = 0 ]
