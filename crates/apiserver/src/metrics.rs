@@ -7,10 +7,7 @@ use parking_lot::Mutex;
 
 use crate::{
     registry::Registry,
-    wire::{
-        query::Query,
-        request::{RequestInfo, ResourcePath},
-    },
+    wire::{query::Query, request::ResourcePath},
 };
 
 /// Adds lines to `/metrics`: what the process around the server knows.
@@ -54,16 +51,10 @@ impl Drop for Running {
 }
 
 impl Metrics {
-    /// Counts an answered request.
-    pub(crate) fn count(&self, info: &RequestInfo, query: &Query, code: StatusCode) {
-        // Paths of no resource that exists would let clients make labels up.
-        let path = info
-            .resource
-            .as_ref()
-            .filter(|_| code != StatusCode::NOT_FOUND || !info.verb.is_empty());
-        let Some(path) = path else { return };
+    /// Counts an answered request about a resource that is served: paths of others would let clients make labels up.
+    pub(crate) fn count(&self, verb: &str, path: &ResourcePath, query: &Query, code: StatusCode) {
         let labels = Labels {
-            verb: verb_label(info.verb),
+            verb: verb_label(verb),
             group: path.group.clone(),
             version: path.version.clone(),
             resource: path.resource.clone(),

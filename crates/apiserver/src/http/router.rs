@@ -29,7 +29,15 @@ pub(super) async fn answer(
         Ok(response) => response,
         Err(error) => respond::error(&error),
     };
-    server.metrics.count(&info, &query, response.status());
+    if let Some(path) = &info.resource
+        && server
+            .registry
+            .resources()
+            .get(&path.group, &path.resource)
+            .is_some()
+    {
+        server.metrics.count(info.verb, path, &query, response.status());
+    }
     let headers = response.headers_mut();
     headers
         .entry(header::CACHE_CONTROL)

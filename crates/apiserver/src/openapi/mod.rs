@@ -3,13 +3,17 @@
 
 mod document;
 
+use std::{collections::BTreeMap, sync::Arc};
+
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
+use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
 
 use crate::{
     codec::encode,
     discovery::hash,
     http::{ResponseBody, empty_body, json_response},
+    resource::ResourceTable,
     server::Shared,
     wire::{
         query::Query,
@@ -28,21 +32,44 @@ pub(crate) fn answer(
     let segments: Vec<&str> = path.trim_matches('/').split('/').collect();
     match segments.as_slice() {
         ["openapi", "v3"] => {
-            let mut paths = Map::new();
-            for (group, versions) in table.groups() {
-                for version in versions {
-                    let root = root(&group, &version);
-                    let hash = hash(&encode(&document::v3(&table, &group, &version)));
+            let paths: Map<String, Value> = server
+                .openapi_hashes
+                .of(&table)
+                .iter()
+                .map(|(root, hash)| {
                     let url = format!("/openapi/v3/{root}?hash={hash}");
-                    paths.insert(root, json!({ "serverRelativeURL": url }));
-                }
-            }
+                    (root.clone(), json!({ "serverRelativeURL": url }))
+                })
+                .collect();
             Ok(json_response(StatusCode::OK, encode(&json!({ "paths": paths }))))
         }
         ["openapi", "v3", "api", version] => v3(server, "", version, query, headers),
         ["openapi", "v3", "apis", group, version] => v3(server, group, version, query, headers),
         ["openapi", "v2"] => Ok(cached(headers, encode(&document::v2(&table)))),
         _ => Err(ApiError::unknown_path()),
+    }
+}
+
+/// The hashes of all documents, kept until the resource table changes: clients ask for them far more often than for the
+/// documents.
+#[derive(Debug, Default)]
+pub(crate) struct Hashes(Mutex<(u64, Arc<BTreeMap<String, String>>)>);
+
+impl Hashes {
+    /// By root, such as `apis/apps/v1`.
+    fn of(&self, table: &ResourceTable) -> Arc<BTreeMap<String, String>> {
+        let mut cached = self.0.lock();
+        if cached.0 != table.generation() {
+            let mut hashes = BTreeMap::new();
+            for (group, versions) in table.groups() {
+                for version in versions {
+                    let hash = hash(&encode(&document::v3(table, &group, &version)));
+                    hashes.insert(root(&group, &version), hash);
+                }
+            }
+            *cached = (table.generation(), Arc::new(hashes));
+        }
+        Arc::clone(&cached.1)
     }
 }
 

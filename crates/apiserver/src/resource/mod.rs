@@ -4,6 +4,7 @@
 mod builtin;
 mod definitions;
 mod names;
+mod row;
 mod table;
 
 use std::sync::{Arc, OnceLock};
