@@ -3,6 +3,8 @@
 use capstan_schema::decode::decode;
 use serde_json::Value;
 
+use super::protobuf::DecodeError;
+
 use crate::wire::{
     negotiate::Syntax,
     status::{ApiError, Result},
@@ -38,6 +40,18 @@ pub fn parse_body(bytes: &[u8], syntax: Syntax) -> Result<Body> {
         ApiError::bad_request(format!("couldn't parse the body of the request: {cause}"))
     };
     match syntax {
+        Syntax::Protobuf => match super::protobuf::decode(bytes) {
+            Ok(value) => Ok(Body::from(value)),
+            Err(error @ DecodeError::UnknownKind { .. }) => {
+                tracing::debug!(%error, "protobuf body of a kind without protobuf form");
+                let taken = ["application/json", "application/yaml"];
+                Err(ApiError::unsupported_media_type(
+                    "application/vnd.kubernetes.protobuf",
+                    &taken,
+                ))
+            }
+            Err(error) => Err(malformed(&error)),
+        },
         Syntax::Json => {
             let decoded = decode(bytes).map_err(|error| malformed(&error))?;
             Ok(Body {

@@ -3,6 +3,7 @@
 mod body;
 mod convert;
 mod decode;
+mod protobuf;
 mod stored;
 mod structure;
 mod type_schema;

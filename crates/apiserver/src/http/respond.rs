@@ -43,11 +43,11 @@ pub(super) fn value(code: StatusCode, accepted: Accepted, value: &Value) -> Resp
             Ok(text) => typed(code, "application/yaml", text),
             Err(failure) => error(&ApiError::internal(failure)),
         },
-        Syntax::Json if accepted.pretty => {
+        Syntax::Json | Syntax::Protobuf if accepted.pretty => {
             let bytes = serde_json::to_vec_pretty(value).unwrap_or_default();
             typed(code, "application/json", bytes)
         }
-        Syntax::Json => json(code, encode(value)),
+        Syntax::Json | Syntax::Protobuf => json(code, encode(value)),
     }
 }
 

@@ -11,6 +11,8 @@ pub enum Syntax {
     Json,
     /// `application/yaml`.
     Yaml,
+    /// `application/vnd.kubernetes.protobuf`; request bodies of built-in kinds only.
+    Protobuf,
 }
 
 /// Into what an object is transformed before it is written.
@@ -168,6 +170,7 @@ pub fn body_syntax(content_type: Option<&str>) -> Result<Syntax> {
     match MediaRange::parse(text).media_type.as_str() {
         "" | "application/json" => Ok(Syntax::Json),
         "application/yaml" => Ok(Syntax::Yaml),
+        "application/vnd.kubernetes.protobuf" => Ok(Syntax::Protobuf),
         _ => Err(ApiError::unsupported_media_type(
             text,
             &["application/json", "application/yaml"],
