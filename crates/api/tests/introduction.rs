@@ -11,7 +11,7 @@ use capstan_api::{
 use serde_json::Value;
 
 const POOLS: [&str; 2] = [
-    r#"
+    r"
 apiVersion: cluster.x-k8s.io/v1beta1
 kind: MachineDeployment
 metadata: { name: pool-a, namespace: default }
@@ -26,8 +26,8 @@ spec:
       bootstrap:
         configRef: { apiVersion: bootstrap.cluster.x-k8s.io/v1beta1, kind: KubeadmConfigTemplate, name: workers }
       infrastructureRef: { apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: DevMachineTemplate, name: workers }
-"#,
-    r#"
+",
+    r"
 apiVersion: cluster.x-k8s.io/v1beta1
 kind: MachineDeployment
 metadata: { name: pool-b, namespace: default }
@@ -46,7 +46,7 @@ spec:
       bootstrap:
         configRef: { apiVersion: bootstrap.cluster.x-k8s.io/v1beta1, kind: KubeadmConfigTemplate, name: workers }
       infrastructureRef: { apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: DevMachineTemplate, name: workers }
-"#,
+",
 ];
 
 fn admitted(manifest: &str) -> MachineDeployment {
