@@ -5,7 +5,10 @@ use kube::core::Selector;
 
 /// The selector; none if it is empty (which selects nothing here, as upstream's controllers have it) or malformed.
 pub(crate) fn parse(selector: &LabelSelector) -> Option<Selector> {
-    let no_labels = selector.match_labels.as_ref().is_none_or(std::collections::BTreeMap::is_empty);
+    let no_labels = selector
+        .match_labels
+        .as_ref()
+        .is_none_or(std::collections::BTreeMap::is_empty);
     let no_expressions = selector.match_expressions.as_ref().is_none_or(Vec::is_empty);
     if no_labels && no_expressions {
         return None;

@@ -282,7 +282,12 @@ fn add_paused(reported: &mut Value, pause: &Pause, lists: &[ConditionList]) {
     };
     let list = fields.entry(inside).or_insert_with(|| Value::Array(Vec::new()));
     if let Some(list) = list.as_array_mut() {
-        list.retain(|it| it.get("type").and_then(Value::as_str) != Some("Paused"));
-        list.push(condition);
+        match list
+            .iter_mut()
+            .find(|it| it.get("type").and_then(Value::as_str) == Some("Paused"))
+        {
+            Some(present) => *present = condition,
+            None => list.push(condition),
+        }
     }
 }

@@ -130,6 +130,6 @@ pub trait Reconciler: Send + Sync + Sized + 'static {
     ) -> impl Future<Output = Result<(), Self::Error>> + Send;
 
     /// Tells the user what is true, from what was seen, chosen and done. Conditions of types that this controller does
-    /// not own need not be there; the engine keeps them, fills `lastTransitionTime` where it is not given, and sorts.
+    /// not own need not be there; the engine keeps them, and fills `lastTransitionTime` where it is not given.
     fn report(view: &Self::View, plan: &Plan<Self::Action>, trail: &Trail<Self::Error>) -> Self::Status;
 }

@@ -53,8 +53,10 @@ pub(crate) fn transition_time(now: capstan_base::Timestamp) -> String {
 
 /// Merges the conditions that one controller reports into a stored list: types in `owned` are as reported (absent ones
 /// go), all others stay. `lastTransitionTime` is kept while the status stays the same, and is `now` (RFC 3339) where it
-/// changed and the reported condition does not bring its own. The order is Available, Ready, the rest by name, and
-/// Deleting and Paused last, as upstream's setters keep it.
+/// changed and the reported condition does not bring its own.
+///
+/// The stored order stays and new types come last; but a controller that reports every type of the list decides the
+/// order, so that the owners of a kind can keep the order that its users know.
 pub fn merge_conditions(
     stored: &[Value],
     reported: &[Value],
@@ -62,20 +64,31 @@ pub fn merge_conditions(
     generation: Option<i64>,
     now: &str,
 ) -> Vec<Value> {
-    let kind = |it: &Value| {
-        it.get("type")
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .to_owned()
-    };
-    let is_owned = |it: &Value| owned.contains(&kind(it).as_str());
-    let mut merged: Vec<Value> = stored.iter().filter(|it| !is_owned(it)).cloned().collect();
+    let is_owned = |it: &Value| owned.contains(&kind(it));
+    let mut merged: Vec<Value> = stored
+        .iter()
+        .filter_map(|old| {
+            if !is_owned(old) {
+                return Some(old.clone());
+            }
+            let new = reported.iter().find(|it| kind(it) == kind(old))?;
+            Some(settled(new, Some(old), generation, now))
+        })
+        .collect();
     for condition in reported.iter().filter(|it| is_owned(it)) {
-        let old = stored.iter().find(|it| kind(it) == kind(condition));
-        merged.push(settled(condition, old, generation, now));
+        if stored.iter().all(|it| kind(it) != kind(condition)) {
+            merged.push(settled(condition, None, generation, now));
+        }
     }
-    merged.sort_by_key(|it| rank(&kind(it)));
+    let place = |it: &Value| reported.iter().position(|other| kind(other) == kind(it));
+    if merged.iter().all(|it| place(it).is_some()) {
+        merged.sort_by_key(place);
+    }
     merged
+}
+
+fn kind(condition: &Value) -> &str {
+    condition.get("type").and_then(Value::as_str).unwrap_or_default()
 }
 
 /// A reported condition with its transition time and observed generation filled in.
@@ -103,17 +116,6 @@ fn settled(condition: &Value, old: Option<&Value>, generation: Option<i64>, now:
         fields.insert("observedGeneration".to_owned(), json!(generation));
     }
     condition
-}
-
-fn rank(kind: &str) -> (u8, String) {
-    let place = match kind {
-        "Available" => 0,
-        "Ready" => 1,
-        "Deleting" => 3,
-        "Paused" => 4,
-        _ => 2,
-    };
-    (place, kind.to_owned())
 }
 
 fn put(root: &mut Value, pointer: &str, list: Vec<Value>) {
@@ -166,7 +168,8 @@ mod tests {
             patch(&stored, &reported, LISTS, "t2"),
             Some(
                 json!({ "metadata": { "resourceVersion": "7" }, "status": { "phase": "Running", "conditions": [
-                condition("Ready", "False", "t2"), condition("EtcdMemberHealthy", "True", "t1")] } })
+                condition("EtcdMemberHealthy", "True", "t1"),
+                condition("Ready", "False", "t2")] } })
             )
         );
     }

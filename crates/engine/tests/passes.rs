@@ -55,7 +55,10 @@ impl Reconciler for Labeller {
     fn settings(&self) -> Settings {
         Settings {
             finalizer: Some("example.com/labeller"),
-            conditions: &[ConditionList { pointer: "/status/conditions", owned: &["Labelled", "Paused"] }],
+            conditions: &[ConditionList {
+                pointer: "/status/conditions",
+                owned: &["Labelled", "Paused"],
+            }],
             ..Settings::default()
         }
     }
@@ -78,7 +81,10 @@ impl Reconciler for Labeller {
         }
         let mut plan = Plan::default();
         if !view.deployment.labels().contains_key("labelled") {
-            plan.step(Action::Label(ObjectKey::of(&*view.deployment)), Why::new("Label", "it has no label"));
+            plan.step(
+                Action::Label(ObjectKey::of(&*view.deployment)),
+                Why::new("Label", "it has no label"),
+            );
         }
         plan
     }
@@ -91,10 +97,12 @@ impl Reconciler for Labeller {
     }
 
     fn report(view: &View, _plan: &Plan<Action>, trail: &Trail<Failure>) -> Value {
-        let before = serde_json::to_value(view.deployment.status.clone().unwrap_or_default()).unwrap_or_default();
+        let before =
+            serde_json::to_value(view.deployment.status.clone().unwrap_or_default()).unwrap_or_default();
         let mut status = before;
         let good = if trail.is_clean() { "True" } else { "False" };
-        status["conditions"] = json!([{ "type": "Labelled", "status": good, "reason": "Labelled", "message": "" }]);
+        status["conditions"] =
+            json!([{ "type": "Labelled", "status": good, "reason": "Labelled", "message": "" }]);
         status
     }
 }
@@ -111,13 +119,30 @@ async fn world() -> World {
     let clock = Arc::new(RuntimeClock::starting_at(start));
     let store = Store::memory(Options::new(clock.clone()));
     let entropy = Arc::new(SeededEntropy::new(1));
-    let server = Server::builder(store, clock.clone(), entropy.clone()).build().await.expect("a server");
+    let server = Server::builder(store, clock.clone(), entropy.clone())
+        .build()
+        .await
+        .expect("a server");
     let client = Client::new(server.service(Identity::internal("test")), "default");
-    let settings = EngineSettings { client: client.clone(), clock, entropy, chooser: Arc::new(Seeded::new(7)) };
+    let settings = EngineSettings {
+        client: client.clone(),
+        clock,
+        entropy,
+        chooser: Arc::new(Seeded::new(7)),
+    };
     let engine = Engine::new(settings);
     let passes = Arc::new(AtomicUsize::new(0));
-    engine.controller(Labeller { passes: Arc::clone(&passes) }).start();
-    World { _server: server, engine, deployments: Api::namespaced(client, "default"), passes }
+    engine
+        .controller(Labeller {
+            passes: Arc::clone(&passes),
+        })
+        .start();
+    World {
+        _server: server,
+        engine,
+        deployments: Api::namespaced(client, "default"),
+        passes,
+    }
 }
 
 fn deployment(name: &str, annotations: &Value) -> Deployment {
@@ -130,8 +155,16 @@ fn deployment(name: &str, annotations: &Value) -> Deployment {
 }
 
 fn conditions(deployment: &Deployment) -> String {
-    let list = deployment.status.clone().unwrap_or_default().conditions.unwrap_or_default();
-    list.iter().map(|it| format!("{}={}", it.type_, it.status)).collect::<Vec<_>>().join(" ")
+    let list = deployment
+        .status
+        .clone()
+        .unwrap_or_default()
+        .conditions
+        .unwrap_or_default();
+    list.iter()
+        .map(|it| format!("{}={}", it.type_, it.status))
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 async fn settle() {
@@ -141,7 +174,11 @@ async fn settle() {
 #[tokio::test(start_paused = true)]
 async fn an_object_gets_its_finalizer_its_label_and_one_status_and_then_silence() {
     let world = world().await;
-    world.deployments.create(&PostParams::default(), &deployment("a", &json!({}))).await.expect("created");
+    world
+        .deployments
+        .create(&PostParams::default(), &deployment("a", &json!({})))
+        .await
+        .expect("created");
     settle().await;
     let found = world.deployments.get("a").await.expect("found");
     assert_eq!(found.finalizers(), ["example.com/labeller"]);
@@ -149,7 +186,15 @@ async fn an_object_gets_its_finalizer_its_label_and_one_status_and_then_silence(
     assert_eq!(conditions(&found), "Labelled=True Paused=False");
     let (revision, passes) = (found.resource_version(), world.passes.load(Ordering::SeqCst));
     settle().await;
-    assert_eq!(world.deployments.get("a").await.expect("found").resource_version(), revision);
+    assert_eq!(
+        world
+            .deployments
+            .get("a")
+            .await
+            .expect("found")
+            .resource_version(),
+        revision
+    );
     assert_eq!(world.passes.load(Ordering::SeqCst), passes);
     world.engine.close().await;
 }
@@ -158,33 +203,68 @@ async fn an_object_gets_its_finalizer_its_label_and_one_status_and_then_silence(
 async fn a_paused_object_says_why_and_is_otherwise_left_alone() {
     let world = world().await;
     let paused = deployment("a", &json!({ "paused": "because" }));
-    world.deployments.create(&PostParams::default(), &paused).await.expect("created");
+    world
+        .deployments
+        .create(&PostParams::default(), &paused)
+        .await
+        .expect("created");
     settle().await;
     let found = world.deployments.get("a").await.expect("found");
-    assert_eq!((conditions(&found).as_str(), found.labels().contains_key("labelled")), ("Paused=True", false));
+    assert_eq!(
+        (
+            conditions(&found).as_str(),
+            found.labels().contains_key("labelled")
+        ),
+        ("Paused=True", false)
+    );
     let go = json!({ "metadata": { "annotations": { "paused": null } } });
-    world.deployments.patch("a", &PatchParams::default(), &Patch::Merge(&go)).await.expect("patched");
+    world
+        .deployments
+        .patch("a", &PatchParams::default(), &Patch::Merge(&go))
+        .await
+        .expect("patched");
     settle().await;
-    assert_eq!(conditions(&world.deployments.get("a").await.expect("found")), "Labelled=True Paused=False");
+    assert_eq!(
+        conditions(&world.deployments.get("a").await.expect("found")),
+        "Labelled=True Paused=False"
+    );
     world.engine.close().await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn conditions_of_others_survive_and_deletion_releases_the_object() {
     let world = world().await;
-    world.deployments.create(&PostParams::default(), &deployment("a", &json!({}))).await.expect("created");
+    world
+        .deployments
+        .create(&PostParams::default(), &deployment("a", &json!({})))
+        .await
+        .expect("created");
     settle().await;
     let found = world.deployments.get("a").await.expect("found");
     let mut list = serde_json::to_value(found.status.unwrap_or_default().conditions).expect("json");
-    list.as_array_mut().expect("a list").push(json!({ "type": "Others", "status": "True", "reason": "R" }));
+    list.as_array_mut()
+        .expect("a list")
+        .push(json!({ "type": "Others", "status": "True", "reason": "R" }));
     let patch = json!({ "status": { "conditions": list } });
-    world.deployments.patch_status("a", &PatchParams::default(), &Patch::Merge(&patch)).await.expect("patched");
+    world
+        .deployments
+        .patch_status("a", &PatchParams::default(), &Patch::Merge(&patch))
+        .await
+        .expect("patched");
     let touch = json!({ "metadata": { "labels": { "labelled": null } } });
-    world.deployments.patch("a", &PatchParams::default(), &Patch::Merge(&touch)).await.expect("patched");
+    world
+        .deployments
+        .patch("a", &PatchParams::default(), &Patch::Merge(&touch))
+        .await
+        .expect("patched");
     settle().await;
     let found = world.deployments.get("a").await.expect("found");
     assert_eq!(conditions(&found), "Labelled=True Others=True Paused=False");
-    world.deployments.delete("a", &DeleteParams::default()).await.expect("deleted");
+    world
+        .deployments
+        .delete("a", &DeleteParams::default())
+        .await
+        .expect("deleted");
     settle().await;
     assert!(world.deployments.get_opt("a").await.expect("read").is_none());
     world.engine.close().await;

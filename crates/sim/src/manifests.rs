@@ -16,6 +16,7 @@ impl std::error::Error for ManifestError {}
 
 /// The objects of a text, in its order.
 pub fn documents(text: &str) -> Result<Vec<Value>, ManifestError> {
-    let documents: Vec<Value> = serde_saphyr::from_multiple(text).map_err(|it| ManifestError(it.to_string()))?;
+    let documents: Vec<Value> =
+        serde_saphyr::from_multiple(text).map_err(|it| ManifestError(it.to_string()))?;
     Ok(documents.into_iter().filter(|it| !it.is_null()).collect())
 }

@@ -47,5 +47,11 @@ fn line(event: &Event) -> String {
         (Some(_), None) => "delete",
     };
     let key = &event.record().key;
-    format!("{} {verb} {} {}/{}", event.revision, key.resource(), key.namespace(), key.name())
+    format!(
+        "{} {verb} {} {}/{}",
+        event.revision,
+        key.resource(),
+        key.namespace(),
+        key.name()
+    )
 }

@@ -31,7 +31,11 @@ pub struct Stuck {
 
 impl fmt::Display for Stuck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "waited in vain for {}; last seen: {}", self.waited_for, self.last)
+        write!(
+            f,
+            "waited in vain for {}; last seen: {}",
+            self.waited_for, self.last
+        )
     }
 }
 
@@ -76,7 +80,9 @@ impl World {
             chooser: Arc::new(Seeded::new(seed)),
             connector: Arc::new(LiveConnector),
         };
-        let plane = Plane::in_memory(&parts).await.expect("invariant: our own definitions are accepted");
+        let plane = Plane::in_memory(&parts)
+            .await
+            .expect("invariant: our own definitions are accepted");
         Self { plane }
     }
 
@@ -111,7 +117,10 @@ impl World {
         for value in documents(manifests).unwrap_or_default() {
             let object: DynamicObject = serde_json::from_value(value).map_err(kube::Error::SerdeError)?;
             let types = object.types.clone().unwrap_or_default();
-            let (group, version) = types.api_version.split_once('/').unwrap_or(("", &types.api_version));
+            let (group, version) = types
+                .api_version
+                .split_once('/')
+                .unwrap_or(("", &types.api_version));
             let kind = ApiResource {
                 group: group.to_owned(),
                 version: version.to_owned(),
@@ -127,19 +136,26 @@ impl World {
 
     /// Merges a patch into an object.
     pub async fn patch(&self, group: &str, kind: &str, name: &str, patch: &Value) -> Result<(), kube::Error> {
-        self.api(group, kind).patch(name, &PatchParams::default(), &Patch::Merge(patch)).await?;
+        self.api(group, kind)
+            .patch(name, &PatchParams::default(), &Patch::Merge(patch))
+            .await?;
         Ok(())
     }
 
     /// Deletes an object in the background.
     pub async fn delete(&self, group: &str, kind: &str, name: &str) -> Result<(), kube::Error> {
-        self.api(group, kind).delete(name, &DeleteParams::background()).await?;
+        self.api(group, kind)
+            .delete(name, &DeleteParams::background())
+            .await?;
         Ok(())
     }
 
     /// All objects of a kind, by name.
     pub async fn list(&self, group: &str, kind: &str) -> Vec<DynamicObject> {
-        let found = self.api(group, kind).list(&kube::api::ListParams::default()).await;
+        let found = self
+            .api(group, kind)
+            .list(&kube::api::ListParams::default())
+            .await;
         found.map(|it| it.items).unwrap_or_default()
     }
 
@@ -152,7 +168,10 @@ impl World {
         let mut waited = Duration::ZERO;
         while last != wanted {
             if waited >= limit {
-                return Err(Stuck { waited_for: wanted.to_owned(), last });
+                return Err(Stuck {
+                    waited_for: wanted.to_owned(),
+                    last,
+                });
             }
             tokio::time::sleep(LOOK).await;
             waited += LOOK;
@@ -163,9 +182,20 @@ impl World {
 
     /// The status of one condition of an object; empty if the object or the condition is not there.
     pub async fn condition(&self, group: &str, kind: &str, name: &str, condition: &str) -> String {
-        let Ok(Some(object)) = self.api(group, kind).get_opt(name).await else { return String::new() };
-        let conditions = object.data.pointer("/status/conditions").and_then(Value::as_array).cloned();
-        let found = conditions.into_iter().flatten().find(|it| it["type"] == condition);
-        found.and_then(|it| it["status"].as_str().map(str::to_owned)).unwrap_or_default()
+        let Ok(Some(object)) = self.api(group, kind).get_opt(name).await else {
+            return String::new();
+        };
+        let conditions = object
+            .data
+            .pointer("/status/conditions")
+            .and_then(Value::as_array)
+            .cloned();
+        let found = conditions
+            .into_iter()
+            .flatten()
+            .find(|it| it["type"] == condition);
+        found
+            .and_then(|it| it["status"].as_str().map(str::to_owned))
+            .unwrap_or_default()
     }
 }

@@ -12,8 +12,13 @@ const LIMIT: Duration = Duration::from_secs(15 * 60);
 /// `ready/total` Machines.
 async fn machines(world: &World) -> String {
     let machines = world.list(CORE, "Machine").await;
-    let is_running = |it: &&kube::core::DynamicObject| it.data.pointer("/status/phase") == Some(&json!("Running"));
-    format!("{}/{}", machines.iter().filter(is_running).count(), machines.len())
+    let is_running =
+        |it: &&kube::core::DynamicObject| it.data.pointer("/status/phase") == Some(&json!("Running"));
+    format!(
+        "{}/{}",
+        machines.iter().filter(is_running).count(),
+        machines.len()
+    )
 }
 
 /// What is left of anything that a cluster is made of.
@@ -43,9 +48,20 @@ async fn leftovers(world: &World) -> String {
 
 async fn life(world: Arc<World>) -> Result<(), Box<dyn std::error::Error>> {
     world.create(CLUSTER).await?;
-    world.until("True", LIMIT, || world.condition(CORE, "Cluster", "demo", "Available")).await?;
+    world
+        .until("True", LIMIT, || {
+            world.condition(CORE, "Cluster", "demo", "Available")
+        })
+        .await?;
     world.until("6/6", LIMIT, || machines(&world)).await?;
-    world.patch(CORE, "MachineDeployment", "demo-workers", &json!({ "spec": { "replicas": 1 } })).await?;
+    world
+        .patch(
+            CORE,
+            "MachineDeployment",
+            "demo-workers",
+            &json!({ "spec": { "replicas": 1 } }),
+        )
+        .await?;
     world.until("4/4", LIMIT, || machines(&world)).await?;
     world.delete(CORE, "Cluster", "demo").await?;
     world.until("", LIMIT, || leftovers(&world)).await?;
@@ -55,7 +71,17 @@ async fn life(world: Arc<World>) -> Result<(), Box<dyn std::error::Error>> {
 fn lived(seed: u64) -> Trace {
     let (outcome, trace) = run(seed, life);
     if let Err(error) = outcome {
-        panic!("seed {seed}: {error}\n{}", trace.lines.iter().rev().take(40).cloned().collect::<Vec<_>>().join("\n"));
+        panic!(
+            "seed {seed}: {error}\n{}",
+            trace
+                .lines
+                .iter()
+                .rev()
+                .take(40)
+                .cloned()
+                .collect::<Vec<_>>()
+                .join("\n")
+        );
     }
     trace
 }
@@ -69,7 +95,12 @@ fn a_cluster_comes_up_shrinks_and_goes_without_a_trace() {
 fn the_same_seed_gives_the_same_trace() {
     let (one, two) = (lived(2), lived(2));
     let differing = one.lines.iter().zip(&two.lines).position(|(a, b)| a != b);
-    assert_eq!(differing, None, "{:?}", differing.map(|at| (&one.lines[at], &two.lines[at])));
+    assert_eq!(
+        differing,
+        None,
+        "{:?}",
+        differing.map(|at| (&one.lines[at], &two.lines[at]))
+    );
     assert_eq!(one.digest, two.digest);
 }
 
@@ -77,8 +108,16 @@ fn the_same_seed_gives_the_same_trace() {
 fn a_settled_cluster_is_silent() {
     let ((before, after), _) = run(3, |world| async move {
         world.create(CLUSTER).await.expect("created");
-        world.until("6/6", LIMIT, || machines(&world)).await.expect("running");
-        world.until("True", LIMIT, || world.condition(CORE, "Cluster", "demo", "Available")).await.expect("available");
+        world
+            .until("6/6", LIMIT, || machines(&world))
+            .await
+            .expect("running");
+        world
+            .until("True", LIMIT, || {
+                world.condition(CORE, "Cluster", "demo", "Available")
+            })
+            .await
+            .expect("available");
         tokio::time::sleep(Duration::from_secs(60)).await;
         let before = world.plane().store().revision();
         tokio::time::sleep(Duration::from_secs(600)).await;

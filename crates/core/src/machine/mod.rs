@@ -6,6 +6,8 @@ mod decide;
 mod node_sync;
 mod observe;
 mod report;
+#[cfg(test)]
+mod tests;
 mod view;
 mod wiring;
 

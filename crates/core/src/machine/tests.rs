@@ -1,0 +1,241 @@
+//! Decisions about a Machine, as a table of situations.
+
+use std::sync::Arc;
+
+use capstan_api::{
+    contract::Contract,
+    core::{Cluster, Machine},
+};
+use capstan_contract::External;
+use capstan_engine::Lookup;
+use capstan_workload::{Health, Remote};
+use kube::core::ApiResource;
+use serde_json::{Value, json};
+
+use super::{
+    conditions,
+    decide::decide,
+    report::report,
+    view::{NodeDeletion, View},
+};
+
+fn external(kind: &str, object: Value) -> Lookup<External> {
+    let kind = ApiResource {
+        group: "g".to_owned(),
+        version: "v1beta2".to_owned(),
+        api_version: "g/v1beta2".to_owned(),
+        kind: kind.to_owned(),
+        plural: format!("{}s", kind.to_lowercase()),
+    };
+    let object = serde_json::from_value(object).expect("an object");
+    Lookup::Found(External {
+        kind,
+        contract: Contract::V1Beta2,
+        object: Arc::new(object),
+    })
+}
+
+/// An object that the Machine controls already.
+fn owned(status: Value, spec: Value) -> Value {
+    json!({
+        "metadata": { "name": "m", "namespace": "ns", "uid": "u2", "resourceVersion": "1",
+            "labels": { "cluster.x-k8s.io/cluster-name": "c" },
+            "ownerReferences": [{ "apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Machine", "name": "m", "uid": "u1",
+                "controller": true, "blockOwnerDeletion": true }] },
+        "spec": spec, "status": status
+    })
+}
+
+/// A worker of a MachineSet, nothing of it there yet.
+fn view() -> View {
+    let machine: Machine = serde_json::from_value(json!({
+        "metadata": { "name": "m", "namespace": "ns", "uid": "u1", "labels": {
+                "cluster.x-k8s.io/cluster-name": "c", "cluster.x-k8s.io/set-name": "s" } },
+        "spec": { "clusterName": "c",
+            "bootstrap": { "configRef": { "apiGroup": "g", "kind": "KubeadmConfig", "name": "m" } },
+            "infrastructureRef": { "apiGroup": "g", "kind": "DevMachine", "name": "m" } }
+    }))
+    .expect("a machine");
+    let cluster: Cluster = serde_json::from_value(json!({
+        "metadata": { "name": "c", "namespace": "ns", "uid": "u0" },
+        "status": { "initialization": { "infrastructureProvisioned": true }, "conditions": [
+            { "type": "ControlPlaneInitialized", "status": "True", "reason": "Initialized", "message": "",
+              "lastTransitionTime": "2026-01-01T00:00:00Z" }] }
+    }))
+    .expect("a cluster");
+    View {
+        now: "2026-01-01T00:01:00Z".parse().expect("a time"),
+        machine: Arc::new(machine),
+        cluster: Lookup::Found(Arc::new(cluster)),
+        bootstrap: Some(external("KubeadmConfig", owned(json!({}), json!({})))),
+        infrastructure: external("DevMachine", owned(json!({}), json!({}))),
+        node: Remote::Absent,
+        node_rivals: Vec::new(),
+        health: Health {
+            last_probe_success: Some("2026-01-01T00:00:59Z".parse().expect("a time")),
+            failures: 0,
+        },
+        machine_set: None,
+        machine_deployment: None,
+        node_deletion: NodeDeletion::Allowed,
+    }
+}
+
+fn provisioned() -> Lookup<External> {
+    let status = json!({ "initialization": { "provisioned": true } });
+    external("DevMachine", owned(status, json!({ "providerID": "dev://m" })))
+}
+
+fn with_data() -> Option<Lookup<External>> {
+    let status = json!({ "initialization": { "dataSecretCreated": true }, "dataSecretName": "m" });
+    Some(external("KubeadmConfig", owned(status, json!({}))))
+}
+
+fn deleting(mut view: View) -> View {
+    let mut machine = (*view.machine).clone();
+    let time = serde_json::from_value(json!("2026-01-01T00:00:30Z")).expect("a time");
+    machine.metadata.deletion_timestamp = Some(time);
+    view.machine = Arc::new(machine);
+    view
+}
+
+/// The reasons of the steps and waits, and whether the Machine may go.
+fn told(view: &View) -> String {
+    let plan = decide(view);
+    let steps = plan.steps.iter().map(|it| it.why.reason.to_string());
+    let waits = plan.waiting.iter().map(|it| format!("({})", it.reason));
+    let end = plan.finalize.then(|| "gone".to_owned());
+    steps.chain(waits).chain(end).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn a_machine_comes_up_step_by_step() {
+    let with_host = View {
+        bootstrap: with_data(),
+        infrastructure: provisioned(),
+        ..view()
+    };
+    let node = json!({ "metadata": { "name": "n" }, "spec": { "providerID": "dev://m" } });
+    let with_node = View {
+        node: Remote::Found(Arc::new(serde_json::from_value(node).expect("a node"))),
+        ..with_host.clone()
+    };
+    let table = [
+        ("no data yet", view(), "(WaitingForDataSecret)"),
+        (
+            "data, no host",
+            View {
+                bootstrap: with_data(),
+                ..view()
+            },
+            "Adopt (WaitingForInfrastructure)",
+        ),
+        ("data and host, no node", with_host, "Adopt (WaitingForNode)"),
+        ("a node", with_node, "Adopt SyncNode SuccessfulSetNodeRef"),
+    ];
+    for (case, view, expected) in table {
+        assert_eq!(told(&view), expected, "{case}");
+    }
+}
+
+#[test]
+fn a_machine_goes_step_by_step_and_hooks_hold_it() {
+    let mut held = deleting(view());
+    let mut machine = (*held.machine).clone();
+    machine.metadata.annotations = Some(
+        [(
+            "pre-terminate.delete.hook.machine.cluster.x-k8s.io/x".to_owned(),
+            String::new(),
+        )]
+        .into(),
+    );
+    held.machine = Arc::new(machine);
+    let no_host = View {
+        infrastructure: Lookup::Absent,
+        ..deleting(view())
+    };
+    let nothing = View {
+        bootstrap: Some(Lookup::Absent),
+        ..no_host.clone()
+    };
+    let node = serde_json::from_value(json!({ "metadata": { "name": "n" } })).expect("a node");
+    let with_node = View {
+        node: Remote::Found(Arc::new(node)),
+        now: "2026-01-01T00:00:35Z".parse().expect("a time"),
+        ..nothing.clone()
+    };
+    let too_long = View {
+        now: "2026-01-01T00:00:45Z".parse().expect("a time"),
+        ..with_node.clone()
+    };
+    let unreadable = View {
+        infrastructure: Lookup::Unreadable(capstan_engine::ReadFailure("no CRD".to_owned())),
+        ..deleting(view())
+    };
+    let table = [
+        ("held", held, "(WaitingForPreTerminateHook)"),
+        (
+            "host first",
+            deleting(view()),
+            "WaitingForInfrastructureDeletion (WaitingForInfrastructureDeletion)",
+        ),
+        (
+            "nobody knows of the host",
+            unreadable,
+            "(WaitingForInfrastructureDeletion)",
+        ),
+        (
+            "then the bootstrap object",
+            no_host,
+            "WaitingForBootstrapDeletion (WaitingForBootstrapDeletion)",
+        ),
+        ("then the node", with_node.clone(), "DeletingNode (DeletingNode)"),
+        ("ten seconds are enough for a node", too_long, "gone"),
+        ("no node to delete", nothing, "gone"),
+        (
+            "the node of a whole cluster that goes stays",
+            View {
+                node_deletion: NodeDeletion::ClusterDeleting,
+                ..with_node
+            },
+            "gone",
+        ),
+    ];
+    for (case, view, expected) in table {
+        assert_eq!(told(&view), expected, "{case}");
+    }
+}
+
+#[test]
+fn the_phase_and_the_conditions_follow() {
+    let shown = |view: &View| {
+        let status = report(view, &decide(view), &capstan_engine::Trail::default());
+        let conditions = conditions::of(view, &status);
+        let ready = conditions
+            .iter()
+            .find(|it| it.type_ == "Ready")
+            .map(|it| it.message.clone())
+            .unwrap_or_default();
+        format!(
+            "{}: {}",
+            status.phase.map(|it| it.as_str()).unwrap_or_default(),
+            ready
+        )
+    };
+    assert_eq!(
+        shown(&view()),
+        "Pending: * BootstrapConfigReady: KubeadmConfig status.initialization.dataSecretCreated is false\n\
+         * InfrastructureReady: DevMachine status.initialization.provisioned is false\n\
+         * NodeHealthy: Waiting for DevMachine to report spec.providerID"
+    );
+    let node = json!({ "metadata": { "name": "n" }, "status": { "conditions": [
+        { "type": "Ready", "status": "True" }, { "type": "MemoryPressure", "status": "False" },
+        { "type": "DiskPressure", "status": "False" }, { "type": "PIDPressure", "status": "False" }] } });
+    let running = View {
+        bootstrap: with_data(),
+        infrastructure: provisioned(),
+        node: Remote::Found(Arc::new(serde_json::from_value(node).expect("a node"))),
+        ..view()
+    };
+    assert_eq!(shown(&running), "Running: ");
+}
