@@ -195,5 +195,11 @@ fn alternative_name(name: &GeneralName<'_>) -> Option<String> {
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|it| format!("{it:02x}")).collect()
+    bytes
+        .iter()
+        .fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
+            text.push(char::from_digit(u32::from(byte >> 4), 16).unwrap_or_default());
+            text.push(char::from_digit(u32::from(byte & 15), 16).unwrap_or_default());
+            text
+        })
 }

@@ -446,7 +446,7 @@ fn available(view: &View, conditions: &[Condition]) -> Draft {
         &[]
     };
     let is_deleting = view.is_deleting();
-    let tolerated = |it: &Draft| -> Option<Priority> {
+    let tolerated = move |it: &Draft| -> Option<Priority> {
         let is_part = ["InfrastructureReady", "ControlPlaneAvailable"].contains(&it.type_.as_str());
         let is_gone = ["ObjectDeleted", "ObjectDoesNotExist"].contains(&it.reason.as_str());
         (is_deleting && is_part && is_gone).then_some(Priority::Info)

@@ -407,7 +407,7 @@ fn ready(view: &View, conditions: &[Condition]) -> Draft {
     } else {
         Vec::new()
     };
-    let tolerated = |it: &Draft| -> Option<Priority> {
+    let tolerated = move |it: &Draft| -> Option<Priority> {
         let is_part =
             ["BootstrapConfigReady", "InfrastructureReady", "NodeHealthy"].contains(&it.type_.as_str());
         let is_gone = [

@@ -132,7 +132,7 @@ impl Client {
         credentials: &Credentials,
         limits: Limits,
     ) -> Result<Self, Error> {
-        let channel = tunnel::through(cluster, node, credentials, limits).await?;
+        let channel = Box::pin(tunnel::through(cluster, node, credentials, limits)).await?;
         Ok(Self { channel, limits })
     }
 

@@ -98,7 +98,7 @@ pub(super) async fn through(
             .ok_or_else(|| handshake(&pod, io::ErrorKind::NotConnected.into()))?;
         over(stream, &pod, credentials, limits).await
     };
-    within(&pod, limits, dial).await
+    Box::pin(within(&pod, limits, dial)).await
 }
 
 /// A channel to a member at the other end of `stream`.
