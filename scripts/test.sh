@@ -11,7 +11,9 @@ step "format"
 cargo fmt --all --check
 
 step "lints"
-cargo clippy --quiet --workspace --all-targets -- -D warnings
+cargo clippy --quiet --workspace --lib --bins -- -D warnings
+# Tests may unwrap: a panic is how a test fails.
+cargo clippy --quiet --workspace --all-targets -- -D warnings -A clippy::unwrap_used -A clippy::too_many_lines
 
 step "house rules"
 cargo xtask tidy

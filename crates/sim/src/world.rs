@@ -6,7 +6,6 @@ use capstan_base::{SeededEntropy, Timestamp};
 use capstan_engine::{RuntimeClock, Seeded};
 use capstan_manager::{Parts, Plane};
 use capstan_pki::UniformKeys;
-use capstan_workload::LiveConnector;
 use kube::{
     Api, Client,
     api::{DeleteParams, Patch, PatchParams, PostParams},
@@ -78,7 +77,6 @@ impl World {
             // Cheap keys of one algorithm: what they are made of decides nothing.
             keys: Arc::new(UniformKeys::new(entropy)),
             chooser: Arc::new(Seeded::new(seed)),
-            connector: Arc::new(LiveConnector),
         };
         let plane = Plane::in_memory(&parts)
             .await
