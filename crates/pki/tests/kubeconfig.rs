@@ -43,22 +43,22 @@ fn an_administrators_kubeconfig_has_upstreams_names() {
     expect![[r#"
         apiVersion: v1
         clusters:
-          - cluster:
-              certificate-authority-data: ...
-              server: "https://10.0.0.1:6443"
-            name: c1
+        - cluster:
+            certificate-authority-data: ...
+            server: https://10.0.0.1:6443
+          name: c1
         contexts:
-          - context:
-              cluster: c1
-              user: c1-admin
-            name: c1-admin@c1
+        - context:
+            cluster: c1
+            user: c1-admin
+          name: c1-admin@c1
         current-context: c1-admin@c1
         kind: Config
         users:
-          - name: c1-admin
-            user:
-              client-certificate-data: ...
-              client-key-data: ...
+        - name: c1-admin
+          user:
+            client-certificate-data: ...
+            client-key-data: ...
     "#]]
     .assert_eq(&shortened);
 }
