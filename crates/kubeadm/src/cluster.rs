@@ -32,7 +32,11 @@ pub struct ClusterFacts {
 }
 
 /// Renders a `ClusterConfiguration` document.
-pub fn cluster_configuration(api: KubeadmApi, configuration: &ClusterConfiguration, facts: &ClusterFacts) -> String {
+pub fn cluster_configuration(
+    api: KubeadmApi,
+    configuration: &ClusterConfiguration,
+    facts: &ClusterFacts,
+) -> String {
     let ClusterConfiguration {
         etcd,
         control_plane_endpoint,
@@ -57,17 +61,36 @@ pub fn cluster_configuration(api: KubeadmApi, configuration: &ClusterConfigurati
     yaml::to_string(&object([
         ("apiVersion", Some(Value::from(api.api_version()))),
         ("kind", Some(Value::from("ClusterConfiguration"))),
-        ("apiServer", Some(api_server_of(api, api_server, facts.control_plane_health_check_seconds))),
-        ("caCertificateValidityPeriod", newer(days(*ca_certificate_validity_period_days))),
-        ("certificateValidityPeriod", newer(days(*certificate_validity_period_days))),
+        (
+            "apiServer",
+            Some(api_server_of(
+                api,
+                api_server,
+                facts.control_plane_health_check_seconds,
+            )),
+        ),
+        (
+            "caCertificateValidityPeriod",
+            newer(days(*ca_certificate_validity_period_days)),
+        ),
+        (
+            "certificateValidityPeriod",
+            newer(days(*certificate_validity_period_days)),
+        ),
         ("certificatesDir", text(certificates_dir.as_ref())),
         ("clusterName", text(facts.cluster_name.as_ref())),
         ("controlPlaneEndpoint", endpoint),
         ("controllerManager", Some(component(api, controller_manager))),
         ("dns", Some(dns_of(dns))),
-        ("encryptionAlgorithm", newer(encryption_algorithm.map(|it| Value::from(it.as_str())))),
+        (
+            "encryptionAlgorithm",
+            newer(encryption_algorithm.map(|it| Value::from(it.as_str()))),
+        ),
         ("etcd", Some(etcd_of(api, etcd))),
-        ("featureGates", (!feature_gates.is_empty()).then(|| serde_json::json!(feature_gates))),
+        (
+            "featureGates",
+            (!feature_gates.is_empty()).then(|| serde_json::json!(feature_gates)),
+        ),
         ("imageRepository", text(image_repository.as_ref())),
         ("kubernetesVersion", text(facts.kubernetes_version.as_ref())),
         ("networking", Some(networking)),
@@ -77,7 +100,12 @@ pub fn cluster_configuration(api: KubeadmApi, configuration: &ClusterConfigurati
 }
 
 fn api_server_of(api: KubeadmApi, server: &ApiServer, health_check_seconds: Option<i32>) -> Value {
-    let ApiServer { extra_args, extra_volumes, extra_envs, cert_sans } = server;
+    let ApiServer {
+        extra_args,
+        extra_volumes,
+        extra_envs,
+        cert_sans,
+    } = server;
     let timeout = seconds(health_check_seconds).filter(|_| api == KubeadmApi::V1Beta3);
     object([
         ("certSANs", texts(cert_sans)),
@@ -89,7 +117,11 @@ fn api_server_of(api: KubeadmApi, server: &ApiServer, health_check_seconds: Opti
 }
 
 fn component(api: KubeadmApi, component: &ControlPlaneComponent) -> Value {
-    let ControlPlaneComponent { extra_args, extra_volumes, extra_envs } = component;
+    let ControlPlaneComponent {
+        extra_args,
+        extra_volumes,
+        extra_envs,
+    } = component;
     object([
         ("extraArgs", arguments(api, extra_args)),
         ("extraEnvs", variables(api, extra_envs.as_ref())),
@@ -98,14 +130,23 @@ fn component(api: KubeadmApi, component: &ControlPlaneComponent) -> Value {
 }
 
 fn dns_of(dns: &Dns) -> Value {
-    let Dns { image_repository, image_tag } = dns;
-    object([("imageRepository", text(image_repository.as_ref())), ("imageTag", text(image_tag.as_ref()))])
+    let Dns {
+        image_repository,
+        image_tag,
+    } = dns;
+    object([
+        ("imageRepository", text(image_repository.as_ref())),
+        ("imageTag", text(image_tag.as_ref())),
+    ])
 }
 
 fn etcd_of(api: KubeadmApi, etcd: &Etcd) -> Value {
     let Etcd { local, external } = etcd;
     let local = (*local != LocalEtcd::default()).then(|| local_etcd(api, local));
-    object([("local", local), ("external", external.as_ref().map(external_etcd))])
+    object([
+        ("local", local),
+        ("external", external.as_ref().map(external_etcd)),
+    ])
 }
 
 fn local_etcd(api: KubeadmApi, etcd: &LocalEtcd) -> Value {
@@ -130,7 +171,12 @@ fn local_etcd(api: KubeadmApi, etcd: &LocalEtcd) -> Value {
 }
 
 fn external_etcd(etcd: &ExternalEtcd) -> Value {
-    let ExternalEtcd { endpoints, ca_file, cert_file, key_file } = etcd;
+    let ExternalEtcd {
+        endpoints,
+        ca_file,
+        cert_file,
+        key_file,
+    } = etcd;
     object([
         ("caFile", Some(Value::from(ca_file.as_str()))),
         ("certFile", Some(Value::from(cert_file.as_str()))),

@@ -11,12 +11,19 @@ use crate::KubeadmApi;
 
 /// An object of the fields that are present.
 pub(crate) fn object<const N: usize>(fields: [(&str, Option<Value>); N]) -> Value {
-    Value::Object(fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect::<Map<_, _>>())
+    Value::Object(
+        fields
+            .into_iter()
+            .filter_map(|(name, value)| Some((name.to_owned(), value?)))
+            .collect::<Map<_, _>>(),
+    )
 }
 
 /// A text that is left out when absent or empty.
 pub(crate) fn text(value: Option<&String>) -> Option<Value> {
-    value.filter(|it| !it.is_empty()).map(|it| Value::from(it.as_str()))
+    value
+        .filter(|it| !it.is_empty())
+        .map(|it| Value::from(it.as_str()))
 }
 
 /// A list of texts that is left out when empty.
@@ -57,12 +64,20 @@ pub(crate) fn arguments(api: KubeadmApi, arguments: &[Arg]) -> Option<Value> {
     }
     let value = |it: &Arg| Value::from(it.value.clone().unwrap_or_default());
     Some(match api {
-        KubeadmApi::V1Beta3 => {
-            Value::Object(arguments.iter().map(|it| (it.name.clone(), value(it))).collect::<Map<_, _>>())
-        }
+        KubeadmApi::V1Beta3 => Value::Object(
+            arguments
+                .iter()
+                .map(|it| (it.name.clone(), value(it)))
+                .collect::<Map<_, _>>(),
+        ),
         KubeadmApi::V1Beta4 => arguments
             .iter()
-            .map(|it| object([("name", Some(Value::from(it.name.as_str()))), ("value", Some(value(it)))]))
+            .map(|it| {
+                object([
+                    ("name", Some(Value::from(it.name.as_str()))),
+                    ("value", Some(value(it))),
+                ])
+            })
             .collect(),
     })
 }
@@ -71,11 +86,18 @@ pub(crate) fn arguments(api: KubeadmApi, arguments: &[Arg]) -> Option<Value> {
 pub(crate) fn variables(api: KubeadmApi, variables: Option<&Vec<EnvVar>>) -> Option<Value> {
     let variables = variables.filter(|it| api == KubeadmApi::V1Beta4 && !it.is_empty())?;
     let shown = |it: &EnvVar| {
-        let EnvVar { name, value, value_from } = it;
+        let EnvVar {
+            name,
+            value,
+            value_from,
+        } = it;
         object([
             ("name", Some(Value::from(name.as_str()))),
             ("value", text(value.as_ref())),
-            ("valueFrom", value_from.as_ref().and_then(|it| serde_json::to_value(it).ok())),
+            (
+                "valueFrom",
+                value_from.as_ref().and_then(|it| serde_json::to_value(it).ok()),
+            ),
         ])
     };
     Some(variables.iter().map(shown).collect())
@@ -87,7 +109,13 @@ pub(crate) fn volumes(volumes: &[HostPathMount]) -> Option<Value> {
         return None;
     }
     let shown = |it: &HostPathMount| {
-        let HostPathMount { name, host_path, mount_path, read_only, path_type } = it;
+        let HostPathMount {
+            name,
+            host_path,
+            mount_path,
+            read_only,
+            path_type,
+        } = it;
         object([
             ("name", Some(Value::from(name.as_str()))),
             ("hostPath", Some(Value::from(host_path.as_str()))),
@@ -103,7 +131,12 @@ pub(crate) fn volumes(volumes: &[HostPathMount]) -> Option<Value> {
 pub(crate) fn taints(taints: Option<&Vec<Taint>>) -> Value {
     let Some(taints) = taints else { return Value::Null };
     let shown = |it: &Taint| {
-        let Taint { effect, key, time_added, value } = it;
+        let Taint {
+            effect,
+            key,
+            time_added,
+            value,
+        } = it;
         object([
             ("effect", Some(Value::from(effect.as_str()))),
             ("key", Some(Value::from(key.as_str()))),

@@ -18,7 +18,12 @@ pub fn parse_version(text: &str) -> Result<Version, UnsupportedVersion> {
     let malformed = || UnsupportedVersion::Malformed(text.to_owned());
     let trimmed = text.trim();
     let bare = trimmed.strip_prefix(['v', 'V']).unwrap_or(trimmed);
-    let dots = bare.split(['-', '+']).next().unwrap_or_default().matches('.').count();
+    let dots = bare
+        .split(['-', '+'])
+        .next()
+        .unwrap_or_default()
+        .matches('.')
+        .count();
     let padded = match dots {
         0 if !bare.contains(['-', '+']) => format!("{bare}.0.0"),
         1 if !bare.contains(['-', '+']) => format!("{bare}.0"),
@@ -63,7 +68,10 @@ mod tests {
     #[test]
     fn a_kubernetes_version_selects_the_api_its_kubeadm_reads() {
         let table = [
-            ("v1.21.9", "Kubernetes 1.21.9 is not supported: its kubeadm is older than v1.22.0"),
+            (
+                "v1.21.9",
+                "Kubernetes 1.21.9 is not supported: its kubeadm is older than v1.22.0",
+            ),
             ("v1.22.0", "kubeadm.k8s.io/v1beta3"),
             ("1.30", "kubeadm.k8s.io/v1beta3"),
             ("v1.31.0-alpha.1", "kubeadm.k8s.io/v1beta4"),

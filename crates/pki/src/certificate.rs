@@ -85,7 +85,7 @@ impl Certificate {
                         .collect()
                 })
                 .unwrap_or_default(),
-            public_key_hash: format!("sha256:{}", hexadecimal(&Sha256::digest(parsed.public_key().raw))),
+            public_key_hash: format!("sha256:{:x}", Sha256::digest(parsed.public_key().raw)),
             der: der.to_vec(),
         })
     }
@@ -192,8 +192,4 @@ fn alternative_name(name: &GeneralName<'_>) -> Option<String> {
         }
         _ => None,
     }
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|it| format!("{it:02x}")).collect()
 }

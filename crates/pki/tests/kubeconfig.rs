@@ -1,4 +1,5 @@
 //! Kubeconfigs are written as kubectl reads them.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::sync::Arc;
 
@@ -40,7 +41,7 @@ fn an_administrators_kubeconfig_has_upstreams_names() {
             None => format!("{line}\n"),
         })
         .collect();
-    expect![[r#"
+    expect![[r"
         apiVersion: v1
         clusters:
         - cluster:
@@ -59,7 +60,7 @@ fn an_administrators_kubeconfig_has_upstreams_names() {
           user:
             client-certificate-data: ...
             client-key-data: ...
-    "#]]
+    "]]
     .assert_eq(&shortened);
 }
 

@@ -15,7 +15,9 @@ use scalar::Line;
 
 /// Renders a JSON value as a YAML document.
 pub fn to_string(value: &Value) -> String {
-    let mut writer = Writer { text: Line::default() };
+    let mut writer = Writer {
+        text: Line::default(),
+    };
     match value {
         Value::Object(fields) if !fields.is_empty() => writer.mapping(fields, 0, true),
         Value::Array(items) if !items.is_empty() => writer.sequence(items, 0, true),

@@ -17,10 +17,17 @@ pub(super) fn compare(left: &str, right: &str) -> Ordering {
         (false, false) => {
             // Digits in front of the difference belong to the number unless they are leading zeros.
             let started = (l == '0' || r == '0')
-                && left[..place].iter().rev().take_while(|it| it.is_ascii_digit()).any(|it| *it != '0');
+                && left[..place]
+                    .iter()
+                    .rev()
+                    .take_while(|it| it.is_ascii_digit())
+                    .any(|it| *it != '0');
             let (left_value, left_length) = number(&left[place..], started);
             let (right_value, right_length) = number(&right[place..], started);
-            left_value.cmp(&right_value).then(left_length.cmp(&right_length)).then(l.cmp(&r))
+            left_value
+                .cmp(&right_value)
+                .then(left_length.cmp(&right_length))
+                .then(l.cmp(&r))
         }
     }
 }
@@ -41,6 +48,9 @@ mod tests {
     fn keys_are_sorted_by_people_not_by_bytes() {
         let mut keys = ["b", "a10", "a2", "a", "A", "a-b", "ab", "_a", "a02", "10", "9"];
         keys.sort_by(|left, right| compare(left, right));
-        assert_eq!(keys, ["9", "10", "_a", "A", "a", "a-b", "a02", "a2", "a10", "ab", "b"]);
+        assert_eq!(
+            keys,
+            ["9", "10", "_a", "A", "a", "a-b", "a02", "a2", "a10", "ab", "b"]
+        );
     }
 }

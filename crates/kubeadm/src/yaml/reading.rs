@@ -2,9 +2,9 @@
 
 /// Words that are read as something else than a string.
 const WORDS: &[&str] = &[
-    "", "~", "null", "Null", "NULL", "y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON", "n", "N",
-    "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF", ".nan", ".NaN", ".NAN", ".inf", ".Inf", ".INF",
-    "+.inf", "+.Inf", "+.INF", "-.inf", "-.Inf", "-.INF",
+    "", "~", "null", "Null", "NULL", "y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON",
+    "n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF", ".nan", ".NaN", ".NAN",
+    ".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF", "-.inf", "-.Inf", "-.INF",
 ];
 
 /// Whether `text` without quotes is read as a string.
@@ -78,7 +78,10 @@ fn is_sexagesimal(text: &str) -> bool {
 
 /// A date, alone or with a time behind `T`, `t` or a space; only the first two are followed by a zone.
 fn is_timestamp(text: &str) -> bool {
-    let Some((date, time)) = text.split_once(['T', 't', ' ']).map(|(date, time)| (date, Some(time))).or(Some((text, None)))
+    let Some((date, time)) = text
+        .split_once(['T', 't', ' '])
+        .map(|(date, time)| (date, Some(time)))
+        .or(Some((text, None)))
     else {
         return false;
     };
@@ -94,11 +97,18 @@ fn is_timestamp(text: &str) -> bool {
 
 fn is_date(text: &str) -> bool {
     let parts: Vec<&str> = text.split('-').collect();
-    let [year, month, day] = parts.as_slice() else { return false };
+    let [year, month, day] = parts.as_slice() else {
+        return false;
+    };
     year.len() == 4
         && in_range(year, 4, 0, 9999)
         && in_range(month, 2, 1, 12)
-        && in_range(day, 2, 1, days_in(year.parse().unwrap_or(0), month.parse().unwrap_or(0)))
+        && in_range(
+            day,
+            2,
+            1,
+            days_in(year.parse().unwrap_or(0), month.parse().unwrap_or(0)),
+        )
 }
 
 fn days_in(year: u32, month: u32) -> u32 {
@@ -116,7 +126,9 @@ fn is_time(text: &str) -> bool {
         None => (text, None),
     };
     let parts: Vec<&str> = clock.split(':').collect();
-    let [hour, minute, second] = parts.as_slice() else { return false };
+    let [hour, minute, second] = parts.as_slice() else {
+        return false;
+    };
     in_range(hour, 2, 0, 23)
         && in_range(minute, 2, 0, 59)
         && in_range(second, 2, 0, 59)
@@ -130,7 +142,8 @@ fn zone_split(text: &str) -> Option<&str> {
     }
     let (clock, zone) = text.rsplit_once(['+', '-'])?;
     let (hours, minutes) = zone.split_once(':')?;
-    let holds = hours.len() == 2 && minutes.len() == 2 && in_range(hours, 2, 0, 24) && in_range(minutes, 2, 0, 60);
+    let holds =
+        hours.len() == 2 && minutes.len() == 2 && in_range(hours, 2, 0, 24) && in_range(minutes, 2, 0, 60);
     holds.then_some(clock)
 }
 
@@ -146,16 +159,57 @@ mod tests {
     #[test]
     fn only_what_reads_back_as_a_string_is_a_string() {
         let strings = [
-            "v1.33.2", "1.33.2", "10.0.0.1:6443", "0640x", "4m0s", "10.96.0.0/12", "hello", "-", "a: b", "0x", "1e", ".",
-            "2026-13-01", "2026-1-2T3", "12:60", "nope", "08x", "node-1", "+", "1.2.3",
+            "v1.33.2",
+            "1.33.2",
+            "10.0.0.1:6443",
+            "0640x",
+            "4m0s",
+            "10.96.0.0/12",
+            "hello",
+            "-",
+            "a: b",
+            "0x",
+            "1e",
+            ".",
+            "2026-13-01",
+            "2026-1-2T3",
+            "12:60",
+            "nope",
+            "08x",
+            "node-1",
+            "+",
+            "1.2.3",
         ];
         for text in strings {
             assert!(is_read_as_string(text), "{text:?}");
         }
         let others = [
-            "", "yes", "No", "on", "null", "~", "1", "-1", "+12", "0x1F", "0640", "089", "1_000", "1.5", ".5", "1.",
-            "1e3", "-.inf", "2026-01-02", "2026-1-2", "2026-01-02T03:04:05Z", "2026-01-02 03:04:05.1", "1:30",
-            "190:20:30.15", "18446744073709551615", "99999999999999999999",
+            "",
+            "yes",
+            "No",
+            "on",
+            "null",
+            "~",
+            "1",
+            "-1",
+            "+12",
+            "0x1F",
+            "0640",
+            "089",
+            "1_000",
+            "1.5",
+            ".5",
+            "1.",
+            "1e3",
+            "-.inf",
+            "2026-01-02",
+            "2026-1-2",
+            "2026-01-02T03:04:05Z",
+            "2026-01-02 03:04:05.1",
+            "1:30",
+            "190:20:30.15",
+            "18446744073709551615",
+            "99999999999999999999",
         ];
         for text in others {
             assert!(!is_read_as_string(text), "{text:?}");

@@ -25,7 +25,6 @@ struct Allowed {
     plain: bool,
     single: bool,
     literal: bool,
-    several_lines: bool,
 }
 
 impl Line {
@@ -161,8 +160,16 @@ fn style(text: &str, is_key: bool) -> Style {
     } else {
         Style::Double
     };
-    let wanted = if is_key && allowed.several_lines { Style::Double } else { wanted };
-    let wanted = if wanted == Style::Plain && !allowed.plain { Style::Single } else { wanted };
+    let wanted = if is_key && text.contains(is_break) {
+        Style::Double
+    } else {
+        wanted
+    };
+    let wanted = if wanted == Style::Plain && !allowed.plain {
+        Style::Single
+    } else {
+        wanted
+    };
     match wanted {
         Style::Single if !allowed.single => Style::Double,
         Style::Literal if !allowed.literal || is_key => Style::Double,
@@ -180,9 +187,13 @@ fn allowed(text: &str) -> Allowed {
     while let Some(letter) = rest.next() {
         let blank_follows = rest.peek().is_none_or(|it| matches!(it, ' ' | '\t'));
         indicators |= match (before, letter) {
-            (None, '#' | ',' | '[' | ']' | '{' | '}' | '&' | '*' | '!' | '|' | '>' | '\'' | '"' | '%' | '@' | '`') => true,
+            (
+                None,
+                '#' | ',' | '[' | ']' | '{' | '}' | '&' | '*' | '!' | '|' | '>' | '\'' | '"' | '%' | '@'
+                | '`',
+            )
+            | (Some(' ' | '\t' | '\r' | '\n' | '\u{85}' | '\u{2028}' | '\u{2029}'), '#') => true,
             (None, '?' | '-') | (_, ':') => blank_follows,
-            (Some(' ' | '\t' | '\r' | '\n' | '\u{85}' | '\u{2028}' | '\u{2029}'), '#') => true,
             _ => false,
         };
         special |= !is_printable(letter);
@@ -191,13 +202,15 @@ fn allowed(text: &str) -> Allowed {
         before = Some(letter);
     }
     let several_lines = text.contains(is_break);
-    let ragged = text.starts_with([' ', '\n']) || text.starts_with(is_break) || text.ends_with(' ') || text.ends_with(is_break);
+    let ragged = text.starts_with([' ', '\n'])
+        || text.starts_with(is_break)
+        || text.ends_with(' ')
+        || text.ends_with(is_break);
     let escaped = space_before_break || special;
     Allowed {
         plain: !(indicators || ragged || several_lines || break_before_space || escaped),
         single: !(several_lines || escaped),
         literal: !(text.is_empty() || text.ends_with(' ') || escaped),
-        several_lines,
     }
 }
 
