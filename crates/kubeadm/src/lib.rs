@@ -12,4 +12,4 @@ pub mod yaml;
 
 pub use cluster::{ClusterFacts, cluster_configuration};
 pub use node::{init_configuration, join_configuration};
-pub use version::{KubeadmApi, UnsupportedVersion, parse_version};
+pub use version::{KubeadmApi, UnsupportedVersion};

@@ -5,7 +5,7 @@ mod discovery;
 mod quote;
 pub(crate) mod template;
 
-use capstan_api::bootstrap::{File, Format, KubeadmConfigSpec, User};
+use capstan_api::bootstrap::{File, KubeadmConfigSpec, User};
 
 pub(crate) use discovery::kubeconfig_file;
 
@@ -46,15 +46,7 @@ pub struct HostData<'a> {
     pub run: KubeadmRun,
 }
 
-/// A format that data can't be rendered in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("data in the format {0} can't be rendered; use cloud-config")]
-pub struct UnsupportedFormat(pub Format);
-
-/// Renders one host's data.
-pub fn render(host: &HostData<'_>) -> Result<String, UnsupportedFormat> {
-    match host.spec.format.unwrap_or(Format::CloudConfig) {
-        Format::CloudConfig => Ok(cloud_init::render(host)),
-        format @ Format::Ignition => Err(UnsupportedFormat(format)),
-    }
+/// Renders one host's data in cloud-init's cloud-config format.
+pub fn render(host: &HostData<'_>) -> String {
+    cloud_init::render(host)
 }

@@ -1,0 +1,13 @@
+//! The KubeadmConfig controller.
+//! Source of the behaviour: upstream `bootstrap/kubeadm/reconcilers/kubeadmconfig`.
+
+mod act;
+mod decide;
+mod observe;
+mod prepare;
+mod report;
+mod stage;
+mod view;
+mod wiring;
+
+pub use wiring::{KubeadmConfigReconciler, Settings, start};
