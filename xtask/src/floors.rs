@@ -12,6 +12,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("api", 1),
     ("schema", 1),
     ("merge", 1),
+    ("kubeadm", 2),
     ("store", 2),
     ("apiserver", 3),
     ("engine", 3),

@@ -85,7 +85,7 @@ impl Certificate {
                         .collect()
                 })
                 .unwrap_or_default(),
-            public_key_hash: format!("sha256:{}", hexadecimal(&Sha256::digest(parsed.public_key().raw))),
+            public_key_hash: format!("sha256:{:x}", Sha256::digest(parsed.public_key().raw)),
             der: der.to_vec(),
         })
     }
@@ -192,14 +192,4 @@ fn alternative_name(name: &GeneralName<'_>) -> Option<String> {
         }
         _ => None,
     }
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes
-        .iter()
-        .fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-            text.push(char::from_digit(u32::from(byte >> 4), 16).unwrap_or_default());
-            text.push(char::from_digit(u32::from(byte & 15), 16).unwrap_or_default());
-            text
-        })
 }

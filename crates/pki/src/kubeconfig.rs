@@ -138,7 +138,9 @@ impl Kubeconfig {
             kind: "Config".to_owned(),
             users: self.users.iter().map(NamedUser::of).collect(),
         };
-        serde_saphyr::to_string(&wire)
+        // One line per value: scripts cut the base64 out by its field name.
+        let options = serde_saphyr::ser_options! { prefer_block_scalars: false };
+        serde_saphyr::to_string_with_options(&wire, options)
             .map(Secret::new)
             .map_err(|it| Error::EncodeKubeconfig(it.into()))
     }

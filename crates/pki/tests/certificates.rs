@@ -1,11 +1,12 @@
 //! What authorities, certificates and keys promise.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::{num::NonZeroUsize, sync::Arc};
 
 use capstan_base::{SeededEntropy, Timestamp};
 use capstan_pki::{
-    Algorithm, Authority, AuthorityOptions, Certificate, CertificateSet, Error, ExternalEtcdFiles, KeyPool,
-    KeySource, PrivateKey, Purpose, Request, Subject, SystemKeys, UniformKeys,
+    Algorithm, Authority, AuthorityOptions, Certificate, CertificateSet, ClusterCertificate, Error,
+    ExternalEtcdFiles, KeyPool, KeySource, PrivateKey, Purpose, Request, Subject, SystemKeys, UniformKeys,
 };
 use expect_test::expect;
 use jiff::SignedDuration;
@@ -214,44 +215,42 @@ fn malformed_input_is_an_error_that_says_what_was_looked_for() {
 #[test]
 fn a_control_plane_host_gets_four_pairs_of_its_own_or_the_external_etcds_files() {
     let listed = |set: CertificateSet| -> String {
-        set.0
-            .iter()
-            .map(|it| {
-                let key = it.files.key.as_deref().unwrap_or("-");
-                format!(
-                    "{} {} {key}\n",
-                    it.purpose.secret_name("c1"),
-                    it.files.certificate
-                )
-            })
-            .collect()
+        let shown = |it: &ClusterCertificate| {
+            let key = it.files.key.as_deref().unwrap_or("-");
+            format!(
+                "{} {} {key}\n",
+                it.purpose.secret_name("c1"),
+                it.files.certificate
+            )
+        };
+        set.0.iter().map(shown).collect::<Vec<_>>().concat()
     };
-    expect![[r#"
+    expect![[r"
         c1-ca /etc/kubernetes/pki/ca.crt /etc/kubernetes/pki/ca.key
         c1-etcd /etc/kubernetes/pki/etcd/ca.crt /etc/kubernetes/pki/etcd/ca.key
         c1-proxy /etc/kubernetes/pki/front-proxy-ca.crt /etc/kubernetes/pki/front-proxy-ca.key
         c1-sa /etc/kubernetes/pki/sa.pub /etc/kubernetes/pki/sa.key
-    "#]]
+    "]]
     .assert_eq(&listed(CertificateSet::for_control_plane(None, None)));
     let external = ExternalEtcdFiles {
         authority: "/e/ca.crt".to_owned(),
         certificate: "/e/client.crt".to_owned(),
         key: "/e/client.key".to_owned(),
     };
-    expect![[r#"
+    expect![[r"
         c1-ca /pki/ca.crt /pki/ca.key
         c1-etcd /e/ca.crt -
         c1-proxy /pki/front-proxy-ca.crt /pki/front-proxy-ca.key
         c1-sa /pki/sa.pub /pki/sa.key
         c1-apiserver-etcd-client /e/client.crt /e/client.key
-    "#]]
+    "]]
     .assert_eq(&listed(CertificateSet::for_control_plane(
         Some("/pki"),
         Some(&external),
     )));
-    expect![[r#"
+    expect![[r"
         c1-ca /etc/kubernetes/pki/ca.crt -
-    "#]]
+    "]]
     .assert_eq(&listed(CertificateSet::for_worker(None)));
 }
 

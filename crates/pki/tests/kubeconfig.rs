@@ -1,4 +1,5 @@
 //! Kubeconfigs are written as kubectl reads them.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::sync::Arc;
 
@@ -40,26 +41,26 @@ fn an_administrators_kubeconfig_has_upstreams_names() {
             None => format!("{line}\n"),
         })
         .collect();
-    expect![[r#"
+    expect![[r"
         apiVersion: v1
         clusters:
-          - cluster:
-              certificate-authority-data: ...
-              server: "https://10.0.0.1:6443"
-            name: c1
+        - cluster:
+            certificate-authority-data: ...
+            server: https://10.0.0.1:6443
+          name: c1
         contexts:
-          - context:
-              cluster: c1
-              user: c1-admin
-            name: c1-admin@c1
+        - context:
+            cluster: c1
+            user: c1-admin
+          name: c1-admin@c1
         current-context: c1-admin@c1
         kind: Config
         users:
-          - name: c1-admin
-            user:
-              client-certificate-data: ...
-              client-key-data: ...
-    "#]]
+        - name: c1-admin
+          user:
+            client-certificate-data: ...
+            client-key-data: ...
+    "]]
     .assert_eq(&shortened);
 }
 
