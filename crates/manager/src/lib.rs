@@ -7,6 +7,7 @@
 //!                              └── in-process client ── Engine ── controllers ── Workloads ─▶ workload clusters
 //! ```
 
+mod admission;
 mod controllers;
 mod conversion;
 mod credentials;

@@ -18,6 +18,7 @@ use kube::Client;
 use tokio::{net::TcpListener, task::JoinHandle, time};
 
 use crate::{
+    admission::KindAdmission,
     controllers,
     conversion::KindConverter,
     credentials::{self, Credentials, Keeper},

@@ -7,7 +7,8 @@ mod fetch;
 mod item;
 mod render;
 mod select;
-
+#[cfg(test)]
+mod tests;
 mod tree;
 
 use std::io::{Write as _, stdout};

@@ -62,9 +62,7 @@ pub(super) fn row_name(node: &Node) -> Text {
     let item = &node.item;
     match &node.what {
         What::Group(names) => {
-            let kind = capstan_api::contract::plural(&item.kind);
-            let plural = format!("{}{}", &item.kind[..1], &kind[1..]);
-            Text::new(Style::Bold, format!("{} {plural}...", names.len()))
+            Text::new(Style::Bold, format!("{} {}...", names.len(), plural(&item.kind)))
         }
         What::Heading => item.name.as_str().into(),
         What::Object => {
@@ -86,6 +84,13 @@ pub(super) fn row_name(node: &Node) -> Text {
             }
         }
     }
+}
+
+/// The plural of a kind, in camel case.
+fn plural(kind: &str) -> String {
+    let plural = capstan_api::contract::plural(kind);
+    let same = kind.chars().zip(plural.chars()).take_while(|(one, other)| one.eq_ignore_ascii_case(other)).count();
+    kind.chars().take(same).chain(plural.chars().skip(same)).collect()
 }
 
 /// What stands before a name: the lines of the ancestors, and the node's own branch.
