@@ -31,18 +31,23 @@ impl Error for Advised {}
 
 /// The error, what caused it, and a hint if anything in the chain has one.
 pub(crate) fn report(error: &anyhow::Error) -> String {
-    let mut text = format!("error: {error}\n");
-    let mut last = error.to_string();
+    let mut lines = vec![format!("error: {error}")];
     for cause in error.chain().skip(1) {
+        // An API server's refusal says everything in its message; the rest of its chain is the same in a form for
+        // machines.
+        if let Some(kube::Error::Api(status)) = cause.downcast_ref() {
+            lines.push(format!("  because: {}", status.message));
+            break;
+        }
         let cause = cause.to_string();
         // Some libraries repeat their source in their own text.
-        if !last.ends_with(&cause) {
-            text.push_str(&format!("  because: {cause}\n"));
+        if !lines.last().is_some_and(|it| it.ends_with(&cause)) {
+            lines.push(format!("  because: {cause}"));
         }
-        last = cause;
     }
+    let mut text = lines.join("\n") + "\n";
     if let Some(hint) = error.chain().find_map(hint) {
-        text.push_str(&format!("hint: {hint}\n"));
+        text = format!("{text}hint: {hint}\n");
     }
     text
 }

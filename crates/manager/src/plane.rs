@@ -188,6 +188,7 @@ impl Plane {
             Arc::clone(&parts.clock),
             Arc::clone(&parts.entropy),
         )
+        .admission(Arc::new(KindAdmission))
         .converter(Arc::new(KindConverter::new(store.clone())))
         .metric_source(metrics.clone())
         .build()
