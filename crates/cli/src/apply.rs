@@ -122,7 +122,7 @@ mod tests {
             document("MachineDeployment", "b"),
             document("DevMachineTemplate", "t"),
             document("DevCluster", "a"),
-            document("Namespace", "n"),
+            document("Namespace", "space"),
         ];
         assert_eq!(
             order(&format!("{}---\n", manifest.concat())),

@@ -74,7 +74,10 @@ fn scale(object: &Value) -> Result<(), Denied> {
 }
 
 fn context(request: &AdmissionRequest<'_>) -> Context {
-    Context { dry_run: request.dry_run, ..Context::default() }
+    Context {
+        dry_run: request.dry_run,
+        ..Context::default()
+    }
 }
 
 /// Completes an object of the dev provider.
@@ -90,7 +93,9 @@ fn default_dev(kind: &str, object: &mut Value) {
 
 /// An object that its type cannot hold stays as it is, for the schema to refuse.
 fn complete<K: Serialize + DeserializeOwned>(object: &mut Value, default: fn(&mut K)) {
-    let Ok(mut typed) = K::deserialize(&*object) else { return };
+    let Ok(mut typed) = K::deserialize(&*object) else {
+        return;
+    };
     default(&mut typed);
     if let Ok(mut completed) = serde_json::to_value(&typed) {
         object["spec"] = completed["spec"].take();

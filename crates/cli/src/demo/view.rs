@@ -351,14 +351,14 @@ mod tests {
     fn the_tree_says_what_each_part_waits_for() {
         let view = View::of(&young());
         assert!(!view.is_done);
-        expect![[r"
-            Cluster demo                 Provisioned   waits: WorkersAvailable: one is missing
+        expect![[r#"
+            Cluster demo                   Provisioned   waits: WorkersAvailable: one is missing
             ├─KubeadmControlPlane demo-cp  1/1
             │ └─Machine demo-cp-1          Running
             └─MachineDeployment demo-md    1/2
               ├─Machine demo-md-1          Running
               └─Machine demo-md-2          Provisioning  waits: the VM boots
-            7 s"]]
+            7 s"#]]
         .assert_eq(&view.tree(7, false).join("\n"));
     }
 
@@ -376,10 +376,10 @@ mod tests {
 
     #[test]
     fn who_gives_up_says_what_is_missing() {
-        expect![[r"
+        expect![[r#"
               Cluster demo  Provisioned: waits: WorkersAvailable: one is missing
               MachineDeployment demo-md  1/2
-              Machine demo-md-2  Provisioning: waits: the VM boots"]]
+              Machine demo-md-2  Provisioning: waits: the VM boots"#]]
         .assert_eq(&View::of(&young()).obstacles());
         assert_eq!(View::default().obstacles(), "  it does not exist");
     }

@@ -61,9 +61,7 @@ pub(super) fn render(root: &Node, now: Timestamp, colors: bool) -> String {
 pub(super) fn row_name(node: &Node) -> Text {
     let item = &node.item;
     match &node.what {
-        What::Group(names) => {
-            Text::new(Style::Bold, format!("{} {}...", names.len(), plural(&item.kind)))
-        }
+        What::Group(names) => Text::new(Style::Bold, format!("{} {}...", names.len(), plural(&item.kind))),
         What::Heading => item.name.as_str().into(),
         What::Object => {
             let mut text = Text::default();
@@ -89,7 +87,11 @@ pub(super) fn row_name(node: &Node) -> Text {
 /// The plural of a kind, in camel case.
 fn plural(kind: &str) -> String {
     let plural = capstan_api::contract::plural(kind);
-    let same = kind.chars().zip(plural.chars()).take_while(|(one, other)| one.eq_ignore_ascii_case(other)).count();
+    let same = kind
+        .chars()
+        .zip(plural.chars())
+        .take_while(|(one, other)| one.eq_ignore_ascii_case(other))
+        .count();
     kind.chars().take(same).chain(plural.chars().skip(same)).collect()
 }
 

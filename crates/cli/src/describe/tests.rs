@@ -18,7 +18,10 @@ fn check(facts: &Facts, options: &Options, expected: &Expect) {
 }
 
 fn defaults() -> Options {
-    Options { grouping: true, ..Options::default() }
+    Options {
+        grouping: true,
+        ..Options::default()
+    }
 }
 
 fn condition(type_: &str, status: &str, reason: &str, message: &str) -> Value {
@@ -49,8 +52,16 @@ fn machine(name: &str, ready: &Value) -> Value {
         "infrastructureRef": {"apiGroup": GROUP, "kind": "DevMachine", "name": name},
     });
     let is_ready = ready["status"] == "True";
-    let (status, reason) = if is_ready { ("True", "Available") } else { ("False", "NotReady") };
-    let conditions = [condition("Available", status, reason, ""), ready.clone(), condition("UpToDate", "True", "UpToDate", "")];
+    let (status, reason) = if is_ready {
+        ("True", "Available")
+    } else {
+        ("False", "NotReady")
+    };
+    let conditions = [
+        condition("Available", status, reason, ""),
+        ready.clone(),
+        condition("UpToDate", "True", "UpToDate", ""),
+    ];
     object("Machine", name, &spec, &json!({"conditions": conditions}))
 }
 
@@ -63,7 +74,12 @@ fn control_plane_machine(name: &str, ready: &Value) -> Value {
 /// Three control plane machines; of two workers one does not come up.
 fn facts() -> Facts {
     let ready = condition("Ready", "True", "Ready", "");
-    let waiting = condition("Ready", "False", "NotReady", "* NodeHealthy: waiting for a node\n* InfrastructureReady: the VM boots");
+    let waiting = condition(
+        "Ready",
+        "False",
+        "NotReady",
+        "* NodeHealthy: waiting for a node\n* InfrastructureReady: the VM boots",
+    );
     let cluster_status = json!({
         "controlPlane": {"desiredReplicas": 3, "replicas": 3, "readyReplicas": 3, "availableReplicas": 3, "upToDateReplicas": 3},
         "workers": {"desiredReplicas": 2, "replicas": 2, "readyReplicas": 1, "availableReplicas": 1, "upToDateReplicas": 2},
@@ -89,12 +105,29 @@ fn facts() -> Facts {
         "machineTemplate": {"spec": {"infrastructureRef": {"apiGroup": GROUP, "kind": "DevMachineTemplate", "name": "demo-cp"}}},
     });
     let part = |name: &str, condition: Value| {
-        let reference = Reference { group: GROUP.to_owned(), kind: "DevMachine".to_owned(), name: name.to_owned() };
-        (reference, object("DevMachine", name, &json!({}), &json!({"conditions": [condition]})))
+        let reference = Reference {
+            group: GROUP.to_owned(),
+            kind: "DevMachine".to_owned(),
+            name: name.to_owned(),
+        };
+        (
+            reference,
+            object(
+                "DevMachine",
+                name,
+                &json!({}),
+                &json!({"conditions": [condition]}),
+            ),
+        )
     };
     Facts {
         cluster: object("Cluster", "demo", &json!({}), &cluster_status),
-        infrastructure: Some(object("DevCluster", "demo", &json!({}), &json!({"conditions": [ready]}))),
+        infrastructure: Some(object(
+            "DevCluster",
+            "demo",
+            &json!({}),
+            &json!({"conditions": [ready]}),
+        )),
         control_plane: Some((
             object("KubeadmControlPlane", "demo-cp", &control_plane_spec, &all_good),
             capstan_api::contract::Contract::V1Beta2,
@@ -106,11 +139,18 @@ fn facts() -> Facts {
             owned_by(machine("demo-md-1", &ready), "MachineSet", "demo-md-a"),
             owned_by(machine("demo-md-2", &waiting), "MachineSet", "demo-md-a"),
         ],
-        machine_sets: vec![owned_by(object("MachineSet", "demo-md-a", &pool, &pool_status), "MachineDeployment", "demo-md")],
+        machine_sets: vec![owned_by(
+            object("MachineSet", "demo-md-a", &pool, &pool_status),
+            "MachineDeployment",
+            "demo-md",
+        )],
         machine_deployments: vec![object("MachineDeployment", "demo-md", &pool, &pool_status)],
         parts: [
             part("demo-md-1", condition("Ready", "True", "Ready", "")),
-            part("demo-md-2", condition("Ready", "False", "WaitingForVM", "the VM boots")),
+            part(
+                "demo-md-2",
+                condition("Ready", "False", "WaitingForVM", "the VM boots"),
+            ),
         ]
         .into(),
         ..Facts::default()
@@ -119,7 +159,24 @@ fn facts() -> Facts {
 
 #[test]
 fn a_cluster_is_shown_with_its_trouble() {
-    check(&facts(), &defaults(), &expect![[""]]);
+    check(
+        &facts(),
+        &defaults(),
+        &expect![[r#"
+        NAME                                            REPLICAS AVAILABLE READY UP TO DATE STATUS REASON        SINCE MESSAGE
+        Cluster default/demo                            5/5      4         4     5          False  NotAvailable  6m    * WorkersAvailable:
+        │                                                                                                                * MachineDeployment demo-md: 1 available replicas, at least 2 required
+        ├─DevCluster default/demo                                                           True   Ready         6m
+        ├─KubeadmControlPlane default/demo-cp, v1.34.1  3/3      3         3     3          True   Available     6m
+        │ └─3 Machines...                                        3         3     3          True   Ready         6m    See demo-cp-1, demo-cp-2, ...
+        └─Workers
+          └─MachineDeployment default/demo-md, v1.34.1  2/2      1         1     2          False  NotAvailable  6m    1 available replicas, at least 2 required
+            ├─Machine default/demo-md-1, v1.34.1        1        1         1     1          True   Ready         6m
+            └─Machine default/demo-md-2, v1.34.1        1        0         0     1          False  NotReady      6m    * NodeHealthy: waiting for a node
+              │                                                                                                        * InfrastructureReady: the VM boots
+              └─DevMachine default/demo-md-2                                                False  WaitingForVM  6m    the VM boots
+    "#]],
+    );
 }
 
 #[test]
@@ -131,7 +188,37 @@ fn everything_is_shown_if_it_is_asked_for() {
         echo: true,
         grouping: false,
     };
-    check(&facts(), &options, &expect![[""]]);
+    check(
+        &facts(),
+        &options,
+        &expect![[r#"
+        NAME                                            REPLICAS AVAILABLE READY UP TO DATE STATUS REASON        SINCE MESSAGE
+        Cluster default/demo                            5/5      4         4     5          False  NotAvailable  6m    * WorkersAvailable:
+        │                                                                                                                * MachineDeployment demo-md: 1 available replicas, at least 2 required
+        ├─DevCluster default/demo                                                           True   Ready         6m
+        ├─KubeadmControlPlane default/demo-cp, v1.34.1  3/3      3         3     3
+        │ │           └─Available                                                           True   Available     6m
+        │ ├─Templates
+        │ │ └─DevMachineTemplate default/demo-cp
+        │ ├─Machine default/demo-cp-1, v1.34.1          1        1         1     1          True   Ready         6m
+        │ ├─Machine default/demo-cp-2, v1.34.1          1        1         1     1          True   Ready         6m
+        │ └─Machine default/demo-cp-3, v1.34.1          1        1         1     1          True   Ready         6m
+        └─Workers
+          └─MachineDeployment default/demo-md, v1.34.1  2/2      1         1     2          False  NotAvailable  6m    1 available replicas, at least 2 required
+            ├─Templates
+            │ ├─DevMachineTemplate default/demo-md
+            │ └─KubeadmConfigTemplate default/demo-md
+            └─MachineSet default/demo-md-a, v1.34.1     2/2      1         1     2
+              ├─Machine default/demo-md-1, v1.34.1      1        1         1     1          True   Ready         6m
+              │ └─DevMachine default/demo-md-1                                              True   Ready         6m
+              └─Machine default/demo-md-2, v1.34.1      1        0         0     1
+                │           ├─Available                                                     False  NotReady      6m
+                │           ├─Ready                                                         False  NotReady      6m    * NodeHealthy: waiting for a node
+                │           │                                                                                          * InfrastructureReady: the VM boots
+                │           └─UpToDate                                                      True   UpToDate      6m
+                └─DevMachine default/demo-md-2                                              False  WaitingForVM  6m    the VM boots
+    "#]],
+    );
 }
 
 #[test]
@@ -143,5 +230,16 @@ fn what_is_deleted_and_what_has_no_owner_is_shown_as_such() {
     facts.machines.truncate(4);
     facts.machine_sets.clear();
     facts.machine_deployments.clear();
-    check(&facts, &defaults(), &expect![[""]]);
+    check(
+        &facts,
+        &defaults(),
+        &expect![[r#"
+        NAME                                      REPLICAS AVAILABLE READY UP TO DATE STATUS REASON        SINCE MESSAGE
+        !! DELETED !! Cluster default/demo        5/5      4         4     5          False  NotAvailable  6m    * WorkersAvailable:
+        │                                                                                                          * MachineDeployment demo-md: 1 available replicas, at least 2 required
+        └─Workers
+          └─Other
+            └─Machine default/demo-md-1, v1.34.1  1        1         1     1          True   Ready         6m
+    "#]],
+    );
 }
