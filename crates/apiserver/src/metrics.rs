@@ -29,16 +29,19 @@ struct Labels {
     dry_run: &'static str,
 }
 
+/// Running watches by group, version and resource.
+type Gauges = BTreeMap<(String, String, String), i64>;
+
 /// The counters of a server.
 #[derive(Debug, Default)]
 pub(crate) struct Metrics {
     requests: Mutex<BTreeMap<Labels, u64>>,
-    running: Arc<Mutex<BTreeMap<(String, String, String), i64>>>,
+    running: Arc<Mutex<Gauges>>,
 }
 
 /// Counts as a running watch until it is dropped.
 pub(crate) struct Running {
-    all: Arc<Mutex<BTreeMap<(String, String, String), i64>>>,
+    all: Arc<Mutex<Gauges>>,
     key: (String, String, String),
 }
 

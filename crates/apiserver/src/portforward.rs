@@ -209,7 +209,7 @@ where
             message = source.next() => match message {
                 Some(Ok(Message::Binary(bytes))) => deliver(&mut writers, bytes).await,
                 Some(Ok(Message::Ping(bytes))) => if sink.send(Message::Pong(bytes)).await.is_err() { return },
-                Some(Ok(Message::Close(_))) | None | Some(Err(_)) => break,
+                Some(Ok(Message::Close(_)) | Err(_)) | None => break,
                 Some(Ok(_)) => {}
             },
         }

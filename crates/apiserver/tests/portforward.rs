@@ -1,5 +1,7 @@
 //! Port forwarding, with kube's client over a byte stream.
 
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
 mod common;
 
 use std::sync::Arc;

@@ -1,5 +1,7 @@
 //! Gets, lists and watches.
 
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
 mod common;
 
 use bytes::Bytes;
@@ -203,7 +205,7 @@ async fn kube_clients_work_in_process() {
     assert_eq!(created.data.unwrap()["a"], "b");
     let namespaces: Api<Namespace> = Api::all(client.clone());
     let names: Vec<_> = namespaces
-        .list(&Default::default())
+        .list(&kube::api::ListParams::default())
         .await
         .unwrap()
         .into_iter()

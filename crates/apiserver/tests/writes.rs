@@ -1,5 +1,7 @@
 //! Creates, updates, patches and deletes, over the in-process service.
 
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
 mod common;
 
 use common::{Fixture, WIDGETS, widget};
@@ -57,139 +59,155 @@ async fn a_created_object_has_what_the_server_fills_in() {
 }
 
 #[tokio::test]
-async fn wrong_requests_get_the_codes_of_kubernetes() {
+async fn wrong_objects_get_the_codes_of_kubernetes() {
     let f = Fixture::with_widgets().await;
     f.post(WIDGETS, widget("a", json!({ "size": 1 }))).await;
+    let nowhere = "/apis/example.io/v1/namespaces/nowhere/widgets";
     let strict = format!("{WIDGETS}?fieldValidation=Strict");
-    let with = |patch: serde_json::Value| {
-        let mut object = widget("b", json!({ "size": 1 }));
-        for (key, value) in patch.as_object().unwrap() {
-            object["metadata"][key] = value.clone();
-        }
-        object
-    };
-    for (what, answer, expected) in [
+    let dry = format!("{WIDGETS}?dryRun=Some");
+    let good = json!({ "size": 1 });
+    for (what, url, name, spec, metadata, expected) in [
         (
             "taken",
-            f.post(WIDGETS, widget("a", json!({ "size": 1 }))).await,
+            WIDGETS,
+            "a",
+            good.clone(),
+            json!({}),
             "409 AlreadyExists",
         ),
-        (
-            "missing field",
-            f.post(WIDGETS, widget("b", json!({}))).await,
-            "422 Invalid",
-        ),
+        ("missing field", WIDGETS, "b", json!({}), json!({}), "422 Invalid"),
         (
             "rule",
-            f.post(WIDGETS, widget("b", json!({ "size": 13 }))).await,
+            WIDGETS,
+            "b",
+            json!({ "size": 13 }),
+            json!({}),
             "422 Invalid",
         ),
         (
             "wrong type",
-            f.post(WIDGETS, widget("b", json!({ "size": "x" }))).await,
+            WIDGETS,
+            "b",
+            json!({ "size": "x" }),
+            json!({}),
             "422 Invalid",
         ),
         (
-            "unknown, strict",
-            f.post(&strict, widget("b", json!({ "size": 1, "x": 1 }))).await,
+            "unknown field",
+            &strict,
+            "b",
+            json!({ "size": 1, "x": 1 }),
+            json!({}),
             "400 BadRequest",
         ),
-        (
-            "bad name",
-            f.post(WIDGETS, widget("B_", json!({ "size": 1 }))).await,
-            "422 Invalid",
-        ),
+        ("bad name", WIDGETS, "B_", good.clone(), json!({}), "422 Invalid"),
         (
             "version given",
-            f.post(WIDGETS, with(json!({ "resourceVersion": "1" }))).await,
+            WIDGETS,
+            "b",
+            good.clone(),
+            json!({ "resourceVersion": "1" }),
             "500 ",
         ),
         (
             "other namespace",
-            f.post(WIDGETS, with(json!({ "namespace": "x" }))).await,
+            WIDGETS,
+            "b",
+            good.clone(),
+            json!({ "namespace": "x" }),
             "400 BadRequest",
         ),
         (
             "metadata type",
-            f.post(WIDGETS, with(json!({ "labels": 1 }))).await,
+            WIDGETS,
+            "b",
+            good.clone(),
+            json!({ "labels": 1 }),
             "400 BadRequest",
         ),
         (
             "no namespace",
-            f.post(
-                "/apis/example.io/v1/namespaces/nowhere/widgets",
-                widget("b", json!({ "size": 1 })),
-            )
-            .await,
+            nowhere,
+            "b",
+            good.clone(),
+            json!({}),
             "404 NotFound",
         ),
-        (
-            "no version",
-            f.put(A, widget("a", json!({ "size": 1 }))).await,
-            "422 Invalid",
-        ),
+        ("dry run", &dry, "b", good.clone(), json!({}), "422 Invalid"),
+    ] {
+        let mut object = widget(name, spec);
+        for (key, value) in metadata.as_object().unwrap() {
+            object["metadata"][key] = value.clone();
+        }
+        let answer = f.post(url, object).await;
+        assert_eq!(answer.reason(), expected, "{what}: {}", answer.body);
+    }
+}
+
+#[tokio::test]
+async fn wrong_requests_get_the_codes_of_kubernetes() {
+    const JSON: &str = "application/json";
+    let f = Fixture::with_widgets().await;
+    f.post(WIDGETS, widget("a", json!({ "size": 1 }))).await;
+    let unversioned = widget("a", json!({ "size": 1 })).to_string();
+    let failing = r#"[{ "op": "test", "path": "/spec/size", "value": 9 }]"#;
+    let policies = r#"{ "propagationPolicy": "Orphan", "orphanDependents": true }"#;
+    let nobody = format!("{WIDGETS}/nobody");
+    for (what, method, url, media_type, body, expected) in [
+        ("no version", "PUT", A, JSON, unversioned.as_str(), "422 Invalid"),
         (
             "strategic",
-            f.send("PATCH", A, "application/strategic-merge-patch+json", "{}")
-                .await,
+            "PATCH",
+            A,
+            "application/strategic-merge-patch+json",
+            "{}",
             "415 UnsupportedMediaType",
         ),
         (
             "failed test",
-            f.json_patch(A, json!([{ "op": "test", "path": "/spec/size", "value": 9 }]))
-                .await,
+            "PATCH",
+            A,
+            "application/json-patch+json",
+            failing,
             "422 Invalid",
         ),
         (
-            "apply without manager",
-            f.send("PATCH", A, "application/apply-patch+yaml", "{}").await,
+            "no manager",
+            "PATCH",
+            A,
+            "application/apply-patch+yaml",
+            "{}",
             "422 Invalid",
         ),
-        (
-            "unknown object",
-            f.get(&format!("{WIDGETS}/nobody")).await,
-            "404 NotFound",
-        ),
+        ("unknown object", "GET", &nobody, JSON, "", "404 NotFound"),
         (
             "unknown resource",
-            f.get("/apis/example.io/v1/gadgets").await,
+            "GET",
+            "/apis/example.io/v1/gadgets",
+            JSON,
+            "",
             "404 NotFound",
         ),
-        (
-            "not JSON",
-            f.send("POST", WIDGETS, "application/json", "{").await,
-            "400 BadRequest",
-        ),
+        ("not JSON", "POST", WIDGETS, JSON, "{", "400 BadRequest"),
         (
             "protobuf",
-            f.send("POST", WIDGETS, "application/vnd.kubernetes.protobuf", "k8s")
-                .await,
+            "POST",
+            WIDGETS,
+            "application/vnd.kubernetes.protobuf",
+            "k8s\0",
             "415 UnsupportedMediaType",
         ),
-        (
-            "dry run",
-            f.post(
-                &format!("{WIDGETS}?dryRun=Some"),
-                widget("b", json!({ "size": 1 })),
-            )
-            .await,
-            "422 Invalid",
-        ),
-        (
-            "both policies",
-            f.delete(
-                A,
-                json!({ "propagationPolicy": "Orphan", "orphanDependents": true }),
-            )
-            .await,
-            "422 Invalid",
-        ),
+        ("both policies", "DELETE", A, JSON, policies, "422 Invalid"),
         (
             "other uid",
-            f.delete(A, json!({ "preconditions": { "uid": "x" } })).await,
+            "DELETE",
+            A,
+            JSON,
+            r#"{ "preconditions": { "uid": "x" } }"#,
             "409 Conflict",
         ),
     ] {
+        let answer = f.send(method, url, media_type, body.to_owned()).await;
         assert_eq!(answer.reason(), expected, "{what}: {}", answer.body);
     }
 }

@@ -67,7 +67,7 @@ impl Codec<'_> {
     }
 
     /// `object` in the version in which it is stored.
-    pub(crate) fn to_storage(&self, object: Value) -> Result<Value> {
+    pub(crate) fn to_storage(self, object: Value) -> Result<Value> {
         self.convert(object, &self.resource.storage_api_version())
     }
 

@@ -378,13 +378,14 @@ fn time(bytes: &[u8], format: &str) -> Result<Option<Value>, DecodeError> {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
 
     fn tagged(number: u8, bytes: &[u8]) -> Vec<u8> {
         let length = u8::try_from(bytes.len()).unwrap();
         assert!(length < 128, "one byte of length is enough for tests");
-        let mut field = vec![number << 3 | 2, length];
+        let mut field = vec![(number << 3) | 2, length];
         field.extend_from_slice(bytes);
         field
     }

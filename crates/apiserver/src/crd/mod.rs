@@ -15,7 +15,6 @@ use crate::{
     object::Meta,
     registry::{Part, Registry, Target},
     resource::Resource,
-    wire::status::Result,
 };
 
 /// Group of the definitions themselves.
@@ -51,6 +50,15 @@ pub(crate) fn complete_spec(definition: &mut Value) {
     }
 }
 
+/// What is wrong with a definition beyond its schema; nothing for other resources.
+pub(crate) fn validate_definition(resource: &Resource, stored: &Value, old: Option<&Value>) -> Vec<Error> {
+    if is_definitions(resource) {
+        validate::validate(stored, old)
+    } else {
+        Vec::new()
+    }
+}
+
 impl Registry {
     /// Held over a write of a definition and the change of the table that follows from it, so that the table follows
     /// the order of writes. Nothing for other resources.
@@ -64,30 +72,10 @@ impl Registry {
 
     /// Completes a definition that is about to be written: names are accepted or not, and what is accepted is
     /// established at once, since a definition is served as soon as it is stored.
-    pub(crate) fn complete_definition(
-        &self,
-        target: &Target,
-        stored: &mut Value,
-        old: Option<&Value>,
-    ) -> Result<()> {
+    pub(crate) fn complete_definition(&self, target: &Target, stored: &mut Value, old: Option<&Value>) {
         if is_definitions(&target.resource) && target.part == Part::Main {
             let conflicts = compile::name_conflicts(&self.resources(), stored);
             status::refresh(stored, old, &conflicts, self.now());
-        }
-        Ok(())
-    }
-
-    /// What is wrong with a definition beyond its schema.
-    pub(crate) fn validate_definition(
-        &self,
-        resource: &Resource,
-        stored: &Value,
-        old: Option<&Value>,
-    ) -> Vec<Error> {
-        if is_definitions(resource) {
-            validate::validate(stored, old)
-        } else {
-            Vec::new()
         }
     }
 

@@ -214,7 +214,7 @@ impl ResourceRequest<'_> {
                     &version.columns,
                     include,
                     &objects,
-                    metadata,
+                    &metadata,
                     true,
                     now,
                 )
@@ -264,7 +264,7 @@ impl ResourceRequest<'_> {
             options: &options,
         };
         let written = self.server.registry.create(request, self.write_body()?).await?;
-        self.written(accepted, target, written)
+        Ok(self.written(accepted, target, written))
     }
 
     async fn update(&self, target: &Target) -> Result<Response<ResponseBody>> {
@@ -276,7 +276,7 @@ impl ResourceRequest<'_> {
             options: &options,
         };
         let written = self.server.registry.update(request, self.write_body()?).await?;
-        self.written(accepted, target, written)
+        Ok(self.written(accepted, target, written))
     }
 
     async fn patch(&self, target: &Target) -> Result<Response<ResponseBody>> {
@@ -289,7 +289,7 @@ impl ResourceRequest<'_> {
             options: &options,
         };
         let written = self.server.registry.patch(request, format, &self.body).await?;
-        self.written(accepted, target, written)
+        Ok(self.written(accepted, target, written))
     }
 
     fn delete_options(&self) -> Result<DeleteOptions> {
@@ -340,12 +340,7 @@ impl ResourceRequest<'_> {
         Ok(respond::value(StatusCode::OK, accepted, &list))
     }
 
-    fn written(
-        &self,
-        accepted: Accepted,
-        target: &Target,
-        written: Written,
-    ) -> Result<Response<ResponseBody>> {
+    fn written(&self, accepted: Accepted, target: &Target, written: Written) -> Response<ResponseBody> {
         let code = if written.created {
             StatusCode::CREATED
         } else {
@@ -353,7 +348,7 @@ impl ResourceRequest<'_> {
         };
         let mut response = self.object(code, accepted, target, written.object);
         respond::warn(response.headers_mut(), &written.warnings);
-        Ok(response)
+        response
     }
 
     fn object(
@@ -385,7 +380,7 @@ impl ResourceRequest<'_> {
                     &target.version().columns,
                     include,
                     &[object],
-                    metadata,
+                    &metadata,
                     true,
                     now,
                 )

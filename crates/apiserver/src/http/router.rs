@@ -106,7 +106,9 @@ async fn route(
         _ if path == "/api" || path.starts_with("/api/") || path == "/apis" || path.starts_with("/apis/") => {
             discovery::answer(server, path, &parts.headers)
         }
-        _ if path.starts_with("/openapi/") => openapi::answer(server, path, query, &parts.headers),
+        _ if path.starts_with("/openapi/") || path == "/swagger-2.0.0.pb-v1" => {
+            openapi::answer(server, path, query, &parts.headers)
+        }
         _ => Err(ApiError::unknown_path()),
     }
 }

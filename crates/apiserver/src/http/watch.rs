@@ -97,7 +97,7 @@ impl Stream {
                     columns,
                     self.include,
                     &[object],
-                    metadata,
+                    &metadata,
                     headings,
                     now,
                 ))

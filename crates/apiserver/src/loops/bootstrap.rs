@@ -29,7 +29,7 @@ pub(crate) async fn bootstrap(registry: &Registry) -> Result<()> {
         { "apiGroups": ["*"], "resources": ["*"], "verbs": ["*"] },
         { "nonResourceURLs": ["*"], "verbs": ["*"] },
     ]);
-    create(registry, RBAC, "clusterroles", role("cluster-admin", everything)).await?;
+    create(registry, RBAC, "clusterroles", role("cluster-admin", &everything)).await?;
     let binding = json!({
         "metadata": metadata("cluster-admin"),
         "roleRef": { "apiGroup": RBAC, "kind": "ClusterRole", "name": "cluster-admin" },
@@ -46,7 +46,7 @@ fn metadata(name: &str) -> Value {
     })
 }
 
-fn role(name: &str, rules: Value) -> Value {
+fn role(name: &str, rules: &Value) -> Value {
     json!({ "metadata": metadata(name), "rules": rules })
 }
 

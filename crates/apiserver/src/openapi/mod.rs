@@ -2,6 +2,7 @@
 //! Source: kube-openapi `pkg/handler3`, apiextensions-apiserver `pkg/controller/openapi/builder`.
 
 mod document;
+mod gnostic;
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -16,6 +17,7 @@ use crate::{
     resource::ResourceTable,
     server::Shared,
     wire::{
+        negotiate::MediaRange,
         query::Query,
         status::{ApiError, Result},
     },
@@ -45,7 +47,7 @@ pub(crate) fn answer(
         }
         ["openapi", "v3", "api", version] => v3(server, "", version, query, headers),
         ["openapi", "v3", "apis", group, version] => v3(server, group, version, query, headers),
-        ["openapi", "v2"] => Ok(cached(headers, encode(&document::v2(&table)))),
+        ["openapi", "v2"] | ["swagger-2.0.0.pb-v1"] => Ok(v2(&table, segments[0] != "openapi", headers)),
         _ => Err(ApiError::unknown_path()),
     }
 }
@@ -112,6 +114,35 @@ fn v3(
     }
     Ok(response)
 }
+
+/// The version 2 document: in protobuf for clients that name it first, in JSON for all others.
+fn v2(table: &ResourceTable, only_protobuf: bool, headers: &HeaderMap) -> Response<ResponseBody> {
+    let accept = headers
+        .get(header::ACCEPT)
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
+    let first = MediaRange::parse_all(accept)
+        .into_iter()
+        .next()
+        .unwrap_or_default()
+        .media_type;
+    let document = document::v2(table);
+    let media_type = match first.as_str() {
+        "application/com.github.proto-openapi.spec.v2@v1.0+protobuf" => V2_PROTOBUF_OLD,
+        "application/com.github.proto-openapi.spec.v2.v1.0+protobuf" => V2_PROTOBUF,
+        _ if only_protobuf => V2_PROTOBUF,
+        _ => return cached(headers, encode(&document)),
+    };
+    let mut response = cached(headers, gnostic::document(table, &document).into());
+    response
+        .headers_mut()
+        .insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
+    response
+}
+
+const V2_PROTOBUF: &str = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
+/// The name that the same form had before media types with `@` turned out not to be allowed.
+const V2_PROTOBUF_OLD: &str = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
 
 fn cached(headers: &HeaderMap, bytes: bytes::Bytes) -> Response<ResponseBody> {
     let tag = format!("\"{}\"", hash(&bytes));

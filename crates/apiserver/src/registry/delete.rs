@@ -51,7 +51,7 @@ impl Registry {
         };
         let _definitions = self.definitions_lock(&target.resource).await;
         for _ in 0..ATTEMPTS {
-            let record = self.record(&self.store.snapshot(), target)?;
+            let record = Self::record(&self.store.snapshot(), target)?;
             if let Some(deleted) = self.delete_once(request, options, &record).await? {
                 return Ok(deleted);
             }
@@ -110,7 +110,7 @@ impl Registry {
         let waits = !finalizers.is_empty() || kinds::has_content(resource, &stored);
         if waits {
             let finalizers: Vec<&str> = finalizers.iter().map(String::as_str).collect();
-            self.mark(target, &mut stored, &finalizers)?;
+            self.mark(target, &mut stored, &finalizers);
         }
         let bytes = encode(&stored);
         let in_request_version = |stored: Value, revision: u64| -> Result<Value> {
@@ -146,7 +146,7 @@ impl Registry {
     }
 
     /// Marks an object as being deleted: the time and the next generation only once.
-    fn mark(&self, target: &Target, stored: &mut Value, finalizers: &[&str]) -> Result<()> {
+    fn mark(&self, target: &Target, stored: &mut Value, finalizers: &[&str]) {
         let generation = Meta::of(stored).generation();
         let is_first = Meta::of(stored).deletion_timestamp().is_none();
         let mut meta = MetaMut::of(stored);
@@ -159,7 +159,7 @@ impl Registry {
             }
             kinds::mark_deleted(&target.resource, stored);
         }
-        self.complete_definition(target, stored, None)
+        self.complete_definition(target, stored, None);
     }
 
     /// Deletes every object of a collection that the options select. Returns the objects, as they were.

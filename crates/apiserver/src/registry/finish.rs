@@ -111,7 +111,8 @@ impl Registry {
         if let Some(version) = codec.storage_version() {
             codec.normalize(version, version.schema.compiled(), stored)?;
         }
-        self.complete_definition(target, stored, old)
+        self.complete_definition(target, stored, old);
+        Ok(())
     }
 
     /// Validates a new object, in the storage version.
@@ -127,7 +128,7 @@ impl Registry {
             errors.extend(schema_errors(version, Part::Main, stored, None, warnings));
         }
         errors.extend(kinds::validate(resource, stored, None));
-        errors.extend(self.validate_definition(resource, stored, None));
+        errors.extend(crate::crd::validate_definition(resource, stored, None));
         invalid_if(resource, Meta::of(stored).name(), &errors)?;
         self.judge(request, Operation::Create, None, Some(stored), warnings)
     }
@@ -152,7 +153,7 @@ impl Registry {
             ));
         }
         errors.extend(kinds::validate(resource, stored, Some(old)));
-        errors.extend(self.validate_definition(resource, stored, Some(old)));
+        errors.extend(crate::crd::validate_definition(resource, stored, Some(old)));
         invalid_if(resource, Meta::of(stored).name(), &errors)?;
         self.judge(request, Operation::Update, Some(old), Some(stored), warnings)
     }

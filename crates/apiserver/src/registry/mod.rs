@@ -266,7 +266,7 @@ impl Registry {
     }
 
     /// The record of an object.
-    fn record(&self, snapshot: &Snapshot, target: &Target) -> Result<Arc<Record>> {
+    fn record(snapshot: &Snapshot, target: &Target) -> Result<Arc<Record>> {
         snapshot
             .get(&target.key())
             .cloned()
@@ -278,7 +278,7 @@ impl Registry {
     /// # Errors
     /// 404, or a failed conversion.
     pub fn get(&self, target: &Target) -> Result<Value> {
-        let record = self.record(&self.store.snapshot(), target)?;
+        let record = Self::record(&self.store.snapshot(), target)?;
         let object = self.codec(&target.resource).read(&record, target.version())?;
         if target.part == Part::Scale {
             scale::scale_of(target, &object)
@@ -295,7 +295,7 @@ impl Registry {
         if target.part == Part::Scale {
             return self.get(target).map(|scale| crate::codec::encode(&scale));
         }
-        let record = self.record(&self.store.snapshot(), target)?;
+        let record = Self::record(&self.store.snapshot(), target)?;
         self.codec(&target.resource).served(&record, target.version())
     }
 

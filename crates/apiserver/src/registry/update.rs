@@ -85,7 +85,7 @@ impl Registry {
         let target = request.target;
         let _definitions = self.definitions_lock(&target.resource).await;
         for _ in 0..ATTEMPTS {
-            let record = self.record(&self.store.snapshot(), target)?;
+            let record = Self::record(&self.store.snapshot(), target)?;
             let old = self.codec(&target.resource).read(&record, target.version())?;
             let draft = produce(&old)?;
             if let Attempt::Done(written) = self.replace(request, &record, &old, draft).await? {

@@ -11,23 +11,48 @@ type Compute = fn(&Value, Timestamp) -> Value;
 
 /// The columns after `Name` of a built-in resource.
 pub fn built_in_columns(group: &str, plural: &str) -> Vec<Column> {
-    let path = |name: &str, path: &str| column(name, "string", 0, text_at(path));
-    let wide_path = |name: &str, path: &str| column(name, "string", 1, text_at(path));
-    let text = |name: &str, compute: Compute| column(name, "string", 0, Cell::Computed(compute));
-    let wide = |name: &str, compute: Compute| column(name, "string", 1, Cell::Computed(compute));
-    let number = |name: &str, compute: Compute| column(name, "integer", 0, Cell::Computed(compute));
-    let age = || {
-        column(
-            "Age",
-            "date",
-            0,
-            Cell::Path(jsonpath_column(
-                jsonpath::ColumnType::Date,
-                ".metadata.creationTimestamp",
-            )),
-        )
-    };
-    match (group, plural) {
+    core(group, plural)
+        .or_else(|| events(group, plural))
+        .or_else(|| workloads(group, plural))
+        .or_else(|| storage(group, plural))
+        .or_else(|| administration(group, plural))
+        .unwrap_or_else(|| vec![age()])
+}
+
+/// A column of text at a path.
+fn path(name: &str, path: &str) -> Column {
+    column(name, "string", 0, text_at(path))
+}
+
+/// A column of text at a path that only wide output shows.
+fn wide_path(name: &str, path: &str) -> Column {
+    column(name, "string", 1, text_at(path))
+}
+
+/// A column of text that is computed.
+fn text(name: &str, compute: Compute) -> Column {
+    column(name, "string", 0, Cell::Computed(compute))
+}
+
+/// A column of text that is computed and that only wide output shows.
+fn wide(name: &str, compute: Compute) -> Column {
+    column(name, "string", 1, Cell::Computed(compute))
+}
+
+/// A column of numbers.
+fn number(name: &str, compute: Compute) -> Column {
+    column(name, "integer", 0, Cell::Computed(compute))
+}
+
+/// The column of ages.
+fn age() -> Column {
+    let path = jsonpath_column(jsonpath::ColumnType::Date, ".metadata.creationTimestamp");
+    column("Age", "date", 0, Cell::Path(path))
+}
+
+/// Namespaces, secrets, nodes, pods and what else is at the core.
+fn core(group: &str, plural: &str) -> Option<Vec<Column>> {
+    let columns = match (group, plural) {
         ("", "namespaces") => vec![path("Status", ".status.phase"), age()],
         ("", "secrets") => vec![path("Type", ".type"), number("Data", data_count), age()],
         ("", "configmaps") => vec![number("Data", data_count), age()],
@@ -60,8 +85,32 @@ pub fn built_in_columns(group: &str, plural: &str) -> Vec<Column> {
                 json!(pairs(&service["spec"]["selector"]))
             }),
         ],
-        ("", "events") => event_columns("involvedObject", "message", "source", "component"),
-        ("events.k8s.io", "events") => event_columns("regarding", "note", "", "reportingController"),
+        _ => return None,
+    };
+    Some(columns)
+}
+
+/// Events of both groups.
+fn events(group: &str, plural: &str) -> Option<Vec<Column>> {
+    let columns = match (group, plural) {
+        ("", "events") => event_columns(
+            text("Object", |event, _| json!(object_name(&event["involvedObject"]))),
+            ".source.component",
+            ".message",
+        ),
+        ("events.k8s.io", "events") => event_columns(
+            text("Object", |event, _| json!(object_name(&event["regarding"]))),
+            ".reportingController",
+            ".note",
+        ),
+        _ => return None,
+    };
+    Some(columns)
+}
+
+/// What runs pods.
+fn workloads(group: &str, plural: &str) -> Option<Vec<Column>> {
+    let columns = match (group, plural) {
         ("apps", "deployments") => vec![
             text("Ready", |it, _| {
                 ready_of(&it["status"]["readyReplicas"], &it["spec"]["replicas"])
@@ -121,34 +170,14 @@ pub fn built_in_columns(group: &str, plural: &str) -> Vec<Column> {
             }),
             age(),
         ],
-        ("rbac.authorization.k8s.io", "clusterroles" | "roles") => {
-            vec![column("Created At", "date", 0, Cell::Computed(created_at))]
-        }
-        ("rbac.authorization.k8s.io", "clusterrolebindings" | "rolebindings") => vec![
-            text("Role", |it, _| {
-                let role = &it["roleRef"];
-                json!(format!("{}/{}", plain(&role["kind"]), plain(&role["name"])))
-            }),
-            age(),
-        ],
-        ("apiextensions.k8s.io", "customresourcedefinitions") => {
-            vec![column("Created At", "date", 0, Cell::Computed(created_at))]
-        }
-        ("coordination.k8s.io", "leases") => vec![path("Holder", ".spec.holderIdentity"), age()],
-        (
-            "admissionregistration.k8s.io",
-            "validatingwebhookconfigurations" | "mutatingwebhookconfigurations",
-        ) => vec![
-            number("Webhooks", |it, _| {
-                json!(it["webhooks"].as_array().map_or(0, Vec::len))
-            }),
-            age(),
-        ],
-        ("apiregistration.k8s.io", "apiservices") => vec![
-            text("Service", api_service_target),
-            text("Available", |it, _| condition(it, "Available")),
-            age(),
-        ],
+        _ => return None,
+    };
+    Some(columns)
+}
+
+/// Volumes and their classes.
+fn storage(group: &str, plural: &str) -> Option<Vec<Column>> {
+    let columns = match (group, plural) {
         ("storage.k8s.io", "storageclasses") => vec![
             path("Provisioner", ".provisioner"),
             path("ReclaimPolicy", ".reclaimPolicy"),
@@ -181,8 +210,43 @@ pub fn built_in_columns(group: &str, plural: &str) -> Vec<Column> {
             path("StorageClass", ".spec.storageClassName"),
             age(),
         ],
-        _ => vec![age()],
-    }
+        _ => return None,
+    };
+    Some(columns)
+}
+
+/// Access, admission, leases, API services, definitions.
+fn administration(group: &str, plural: &str) -> Option<Vec<Column>> {
+    let columns = match (group, plural) {
+        ("rbac.authorization.k8s.io", "clusterroles" | "roles")
+        | ("apiextensions.k8s.io", "customresourcedefinitions") => {
+            vec![column("Created At", "date", 0, Cell::Computed(created_at))]
+        }
+        ("rbac.authorization.k8s.io", "clusterrolebindings" | "rolebindings") => vec![
+            text("Role", |it, _| {
+                let role = &it["roleRef"];
+                json!(format!("{}/{}", plain(&role["kind"]), plain(&role["name"])))
+            }),
+            age(),
+        ],
+        ("coordination.k8s.io", "leases") => vec![path("Holder", ".spec.holderIdentity"), age()],
+        (
+            "admissionregistration.k8s.io",
+            "validatingwebhookconfigurations" | "mutatingwebhookconfigurations",
+        ) => vec![
+            number("Webhooks", |it, _| {
+                json!(it["webhooks"].as_array().map_or(0, Vec::len))
+            }),
+            age(),
+        ],
+        ("apiregistration.k8s.io", "apiservices") => vec![
+            text("Service", api_service_target),
+            text("Available", |it, _| condition(it, "Available")),
+            age(),
+        ],
+        _ => return None,
+    };
+    Some(columns)
 }
 
 fn column(name: &str, kind: &str, priority: i32, cell: Cell) -> Column {
@@ -206,32 +270,23 @@ fn jsonpath_column(kind: jsonpath::ColumnType, path: &str) -> jsonpath::Column {
 }
 
 /// How long ago a time (RFC 3339) was.
-fn age(since: &str, now: Timestamp) -> String {
+fn time_since(since: &str, now: Timestamp) -> String {
     match since.parse::<Timestamp>() {
         Ok(since) => jsonpath::human_duration(now.as_second() - since.as_second()),
         Err(_) => "<unknown>".to_owned(),
     }
 }
 
-fn event_columns(about: &'static str, message: &str, source: &str, component: &str) -> Vec<Column> {
-    let object: Compute = match about {
-        "regarding" => |event, _| json!(object_name(&event["regarding"])),
-        _ => |event, _| json!(object_name(&event["involvedObject"])),
-    };
-    let source = if source.is_empty() {
-        format!(".{component}")
-    } else {
-        format!(".{source}.{component}")
-    };
+fn event_columns(object: Column, source: &str, message: &str) -> Vec<Column> {
     vec![
-        column("Last Seen", "string", 0, Cell::Computed(last_seen)),
-        column("Type", "string", 0, text_at(".type")),
-        column("Reason", "string", 0, text_at(".reason")),
-        column("Object", "string", 0, Cell::Computed(object)),
-        column("Source", "string", 1, text_at(&source)),
-        column("Message", "string", 0, text_at(&format!(".{message}"))),
+        text("Last Seen", last_seen),
+        path("Type", ".type"),
+        path("Reason", ".reason"),
+        object,
+        wide_path("Source", source),
+        path("Message", message),
         column("Count", "integer", 1, Cell::Computed(event_count)),
-        column("Name", "string", 1, text_at(".metadata.name")),
+        wide_path("Name", ".metadata.name"),
     ]
 }
 
@@ -312,7 +367,7 @@ fn last_seen(event: &Value, now: Timestamp) -> Value {
         &event["metadata"]["creationTimestamp"],
     ];
     let last = candidates.into_iter().find_map(Value::as_str).unwrap_or_default();
-    json!(age(last, now))
+    json!(time_since(last, now))
 }
 
 fn event_count(event: &Value, _: Timestamp) -> Value {

@@ -56,7 +56,7 @@ pub fn table(
     columns: &[Column],
     include: IncludeObject,
     objects: &[Value],
-    metadata: Value,
+    metadata: &Value,
     headings: bool,
     now: Timestamp,
 ) -> Value {

@@ -1,5 +1,10 @@
 //! What the tests of this folder share: a server on a manual clock, clients, a definition.
-#![allow(dead_code, unreachable_pub, reason = "each test file uses a part")]
+#![allow(
+    dead_code,
+    unreachable_pub,
+    clippy::needless_pass_by_value,
+    reason = "each test file uses a part"
+)]
 
 use std::sync::Arc;
 
