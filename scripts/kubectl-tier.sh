@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Drives `capstan up` with every kubectl of this machine: the one on the PATH and those of a cloud SDK. Every check looks
 # at what kubectl really printed. KUBECTLS="path path" names others; the debug build in CARGO_TARGET_DIR is used.
-set -euo pipefail
-cd "$(dirname "$0")/.."
+# Not -e: a check that fails is counted, and the others go on.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 1
 . scripts/prepare.sh
 
 passed=0
@@ -280,7 +281,8 @@ restarts() {
 # --- the tier ---------------------------------------------------------------------------------------------------------
 
 clients=()
-for candidate in ${KUBECTLS:-$(command -v kubectl || true) {/usr/lib,/opt,"$HOME"}/google-cloud-sdk/bin/kubectl*}; do
+usual=$(command -v kubectl || true; ls {/usr/lib,/opt,"$HOME"}/google-cloud-sdk/bin/kubectl* 2>/dev/null || true)
+for candidate in ${KUBECTLS:-$usual}; do
   [ -x "$candidate" ] || continue
   real=$(realpath "$candidate")
   [[ " ${clients[*]-} " = *" $real "* ]] || clients+=("$real")
@@ -290,7 +292,7 @@ if [ ${#clients[@]} = 0 ]; then
   exit 0
 fi
 
-cargo build --quiet --package capstan
+cargo build --quiet --package capstan || exit 1
 capstan=${CARGO_TARGET_DIR:-target}/debug/capstan
 client=plane
 start_plane "$work/data"
