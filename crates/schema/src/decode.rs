@@ -174,7 +174,6 @@ impl<'de> DeserializeSeed<'de> for Key {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use serde_json::json;
 

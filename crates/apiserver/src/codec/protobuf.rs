@@ -378,7 +378,6 @@ fn time(bytes: &[u8], format: &str) -> Result<Option<Value>, DecodeError> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
 

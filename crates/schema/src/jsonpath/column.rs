@@ -111,7 +111,6 @@ pub fn human_duration(seconds: i64) -> String {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use serde_json::json;
 

@@ -8,7 +8,6 @@ mod restore;
 pub(crate) mod row;
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may fail that way")]
 mod tests;
 
 use std::{

@@ -105,7 +105,6 @@ fn split_text(rest: &[u8], length: [u8; 4]) -> Result<(Arc<str>, &[u8]), RowErro
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may fail that way")]
 mod tests {
     use super::*;
     use crate::record::Record;
