@@ -127,22 +127,22 @@ fn v2(table: &ResourceTable, only_protobuf: bool, headers: &HeaderMap) -> Respon
         .unwrap_or_default()
         .media_type;
     let document = document::v2(table);
-    let media_type = match first.as_str() {
-        "application/com.github.proto-openapi.spec.v2@v1.0+protobuf" => V2_PROTOBUF_OLD,
-        "application/com.github.proto-openapi.spec.v2.v1.0+protobuf" => V2_PROTOBUF,
-        _ if only_protobuf => V2_PROTOBUF,
-        _ => return cached(headers, encode(&document)),
-    };
+    if !only_protobuf && !V2_PROTOBUF_REQUESTS.contains(&first.as_str()) {
+        return cached(headers, encode(&document));
+    }
     let mut response = cached(headers, gnostic::document(table, &document).into());
     response
         .headers_mut()
-        .insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
+        .insert(header::CONTENT_TYPE, HeaderValue::from_static(V2_PROTOBUF));
     response
 }
 
 const V2_PROTOBUF: &str = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
-/// The name that the same form had before media types with `@` turned out not to be allowed.
-const V2_PROTOBUF_OLD: &str = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+/// What clients ask for it by; the first is an older name with a character that media types may not have.
+const V2_PROTOBUF_REQUESTS: [&str; 2] = [
+    "application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
+    V2_PROTOBUF,
+];
 
 fn cached(headers: &HeaderMap, bytes: bytes::Bytes) -> Response<ResponseBody> {
     let tag = format!("\"{}\"", hash(&bytes));
