@@ -43,7 +43,10 @@ mod tests {
     #[test]
     fn a_kubernetes_version_selects_the_api_its_kubeadm_reads() {
         let table = [
-            ("v1.21.9", "Kubernetes v1.21.9 is not supported: its kubeadm is older than v1.22.0"),
+            (
+                "v1.21.9",
+                "Kubernetes v1.21.9 is not supported: its kubeadm is older than v1.22.0",
+            ),
             ("v1.22.0", "kubeadm.k8s.io/v1beta3"),
             ("1.30", "kubeadm.k8s.io/v1beta3"),
             ("v1.31.0-alpha.1", "kubeadm.k8s.io/v1beta4"),

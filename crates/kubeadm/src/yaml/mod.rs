@@ -34,7 +34,7 @@ impl Writer {
     /// Writes the entries of a mapping that is not empty. `in_place` says that the first key goes where the text ends.
     fn mapping(&mut self, fields: &serde_json::Map<String, Value>, indent: usize, in_place: bool) {
         let mut entries: Vec<(&String, &Value)> = fields.iter().collect();
-        entries.sort_by(|(left, _), (right, _)| order::compare(left, right));
+        order::sort(&mut entries);
         for (place, (key, value)) in entries.into_iter().enumerate() {
             if place > 0 || !in_place {
                 self.text.begin(indent);
