@@ -3,11 +3,11 @@
 mod world;
 
 use capstan_infra_dev::api::{DevCluster, DevMachine};
-use capstan_workload::etcd;
+use capstan_workload::{LiveConnector, etcd};
 use k8s_openapi::api::core::v1::{ConfigMap, Node, Pod};
 use kube::{
     Api, ResourceExt,
-    api::{DeleteParams, ListParams},
+    api::{DeleteParams, ListParams, PostParams},
 };
 use world::{NAMESPACE, TOKEN, World, init, join};
 
@@ -166,4 +166,36 @@ async fn deleting_takes_away_the_node_the_vm_and_at_last_the_cluster() {
     clusters.delete("c1", &DeleteParams::default()).await.expect("deleted");
     world.eventually("the DevCluster is gone", async || world.get::<DevCluster>("c1").await.is_none()).await;
     assert!(world.backend.ledger().all().is_empty());
+}
+
+#[tokio::test]
+async fn over_sockets_a_kubeconfig_works_and_users_objects_outlive_the_process() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut world = World::live(folder.path().to_owned()).await;
+    world.cluster().await;
+    world.machine("cp1", true, &init()).await;
+    world.ready("cp1").await;
+    let maps = |client| -> Api<ConfigMap> { Api::namespaced(client, NAMESPACE) };
+    let mine = ConfigMap { metadata: kube::core::ObjectMeta { name: Some("mine".to_owned()), ..Default::default() }, ..Default::default() };
+    let client = world.workload_through(LiveConnector).await;
+    maps(client).create(&PostParams::default(), &mine).await.expect("created over TLS");
+
+    world.restart().await;
+    world
+        .eventually("the object is still there", async || {
+            let client = world.workload_through(LiveConnector).await;
+            maps(client).get_opt("mine").await.is_ok_and(|it| it.is_some())
+        })
+        .await;
+    world
+        .eventually("etcd runs again", async || {
+            let client = world.workload_through(LiveConnector).await;
+            let credentials = world.etcd_credentials();
+            let etcd = etcd::Client::connect(&client, "cp1", &credentials, etcd::Limits::default()).await;
+            match etcd {
+                Ok(etcd) => etcd.members().await.is_ok_and(|it| it.members.len() == 1),
+                Err(_) => false,
+            }
+        })
+        .await;
 }

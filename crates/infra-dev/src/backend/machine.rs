@@ -211,14 +211,12 @@ impl Backend {
             .change(|it| it.start(member, &node.name, &node.address, cluster_id))
             .await
             .map_err(|source| workload.etcd_error(source))?;
-        workload.with(&node.name, |vm| {
-            vm.etcd_tls = Some(Arc::new(tls));
-            vm.parts.etcd = true;
-        })?;
+        workload.with(&node.name, |vm| vm.etcd_tls = Some(Arc::new(tls)))?;
         objects::run_static_pod(&client, node, objects::ETCD, settings.clock.now()).await?;
         // A returning member may bring the quorum back.
         workload.trust(authorities);
-        workload.refresh().await
+        workload.refresh().await?;
+        workload.with(&node.name, |vm| vm.parts.etcd = true)
     }
 
     /// Starts API server, controller manager and scheduler of a control-plane machine. On the first one kubeadm leaves
@@ -259,9 +257,13 @@ impl Backend {
                 token::create(&client, token, now).await?;
             }
         }
-        workload.with(&node.name, |vm| vm.parts.api_server = true)?;
         workload.trust(authorities);
-        workload.refresh().await
+        workload.with(&node.name, |vm| vm.parts.api_server = true)?;
+        let opened = workload.refresh().await;
+        if opened.is_err() {
+            workload.with(&node.name, |vm| vm.parts.api_server = false)?;
+        }
+        opened
     }
 }
 

@@ -31,6 +31,8 @@ pub(crate) struct Workload {
     server: OnceCell<Server>,
     pub(super) front: Mutex<Front>,
     authorities: Mutex<Option<Authorities>>,
+    /// Held while the front is opened or closed, so that it is not opened twice.
+    turn: tokio::sync::Mutex<()>,
 }
 
 impl Workload {
@@ -55,6 +57,7 @@ impl Workload {
             server: OnceCell::new(),
             front: Mutex::default(),
             authorities: Mutex::default(),
+            turn: tokio::sync::Mutex::new(()),
         }))
     }
 
@@ -137,6 +140,7 @@ impl Workload {
 
     /// Opens or closes the front as the machines now allow, and tells who waits.
     pub(super) async fn refresh(self: &Arc<Self>) -> Result<(), BackendError> {
+        let _turn = self.turn.lock().await;
         let before = self.is_serving();
         if self.can_serve() {
             let authorities = self.authorities.lock().clone();

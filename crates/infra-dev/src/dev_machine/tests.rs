@@ -28,7 +28,7 @@ fn at(second: i64) -> Timestamp {
 fn authorities() -> Authorities {
     let keys = UniformKeys::new(Arc::new(SeededEntropy::new(1)));
     let validity = jiff::SignedDuration::from_hours(1);
-    let authority = Authority::generate("kubernetes", Algorithm::EcdsaP256, validity, at(0), &keys);
+    let authority = Authority::generate("kubernetes", Algorithm::EcdsaP256, validity, at(1_000_000), &keys);
     let authority = Arc::new(authority.expect("an authority"));
     Authorities { cluster: authority.clone(), etcd: authority }
 }

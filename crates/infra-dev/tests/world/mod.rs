@@ -1,14 +1,14 @@
 //! A management plane in memory with the dev provider's controllers, under virtual time, and helpers that stand in
 //! for the core controllers.
 
-use std::{future::Future, sync::Arc, time::Duration};
+use std::{future::Future, net::Ipv4Addr, path::PathBuf, sync::Arc, time::Duration};
 
 use capstan_api::{
     core::{Cluster, Machine},
     crd,
 };
 use capstan_apiserver::{Identity, Server};
-use capstan_base::{Clock, SeededEntropy, Timestamp};
+use capstan_base::{Clock, SeededEntropy, SystemClock, Timestamp};
 use capstan_engine::{Engine, EngineSettings, ObjectKey, RuntimeClock};
 use capstan_infra_dev::{
     api::{DevCluster, DevMachine},
@@ -30,22 +30,33 @@ use kube::{
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
-pub const NAMESPACE: &str = "default";
-pub const TOKEN: &str = "abcdef.0123456789abcdef";
+pub(crate) const NAMESPACE: &str = "default";
+pub(crate) const TOKEN: &str = "abcdef.0123456789abcdef";
 
-pub struct World {
-    pub client: Client,
-    pub clock: Arc<dyn Clock>,
-    pub backend: Backend,
-    pub engine: Engine,
+/// How long each part of a machine takes.
+#[derive(Clone, Copy)]
+struct Timings {
+    vm: &'static str,
+    node: &'static str,
+    etcd: &'static str,
+    api_server: &'static str,
+}
+
+pub(crate) struct World {
+    pub(crate) client: Client,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) backend: Backend,
+    pub(crate) engine: Engine,
     keys: Arc<UniformKeys>,
     entropy: Arc<SeededEntropy>,
+    settings: Settings,
+    timings: Timings,
     authority: Authority,
-    pub etcd_authority: Authority,
+    pub(crate) etcd_authority: Authority,
 }
 
 /// The kinds that are written here.
-pub trait Kind:
+pub(crate) trait Kind:
     Resource<DynamicType = (), Scope = NamespaceResourceScope>
     + Serialize
     + DeserializeOwned
@@ -69,17 +80,30 @@ impl<K> Kind for K where
 }
 
 impl World {
-    /// A management plane with the definitions of all kinds, and the controllers running.
-    pub async fn new() -> Self {
+    /// A management plane with the definitions of all kinds and the controllers running, on the runtime's clock.
+    pub(crate) async fn new() -> Self {
         let start: Timestamp = "2030-01-01T00:00:00Z".parse().expect("a time");
-        let clock: Arc<dyn Clock> = Arc::new(RuntimeClock::starting_at(start));
+        let timings = Timings { vm: "10s", node: "2s", etcd: "3s", api_server: "4s" };
+        Self::with(Arc::new(RuntimeClock::starting_at(start)), Exposure::InProcess, None, timings).await
+    }
+
+    /// The same with clusters that listen on sockets, keep their objects in `data`, and boot at once, on the machine's
+    /// own clock.
+    pub(crate) async fn live(data: PathBuf) -> Self {
+        let exposure = Exposure::Sockets(Ipv4Addr::LOCALHOST.into());
+        let timings = Timings { vm: "0s", node: "0s", etcd: "0s", api_server: "0s" };
+        Self::with(Arc::new(SystemClock), exposure, Some(data), timings).await
+    }
+
+    async fn with(clock: Arc<dyn Clock>, exposure: Exposure, data: Option<PathBuf>, timings: Timings) -> Self {
+        let start = clock.now();
         let entropy = Arc::new(SeededEntropy::new(1));
         let keys = Arc::new(UniformKeys::new(entropy.clone()));
         let store = Store::memory(Options::new(clock.clone()));
         let server = Server::builder(store, clock.clone(), entropy.clone()).build().await.expect("a server");
         let client = Client::new(server.service(Identity::internal("test")), NAMESPACE);
-        let ours = definitions::kinds().iter().map(crd::Definition::to_value);
-        for definition in crd::definitions().into_iter().chain(ours) {
+        let core = crd::kinds().iter().filter(|it| matches!(it.kind.as_str(), "Cluster" | "Machine"));
+        for definition in core.chain(definitions::kinds()).map(crd::Definition::to_value) {
             let definition: CustomResourceDefinition = serde_json::from_value(definition).expect("a definition");
             let created = Api::all(client.clone()).create(&PostParams::default(), &definition).await;
             created.expect("the definition is accepted");
@@ -88,8 +112,19 @@ impl World {
             let validity = jiff::SignedDuration::from_hours(87_600);
             Authority::generate(name, Algorithm::EcdsaP256, validity, start, &*keys).expect("an authority")
         };
+        let settings = Settings {
+            clock: clock.clone(),
+            entropy: entropy.clone(),
+            keys: keys.clone(),
+            exposure,
+            advertise: "127.0.0.1".to_owned(),
+            ports: Settings::PORTS,
+            data,
+        };
         let mut world = Self {
-            backend: Backend::new(settings(&clock, &entropy, &keys)),
+            backend: Backend::new(settings.clone()),
+            settings,
+            timings,
             engine: Engine::new(EngineSettings::live(client.clone(), clock.clone(), entropy.clone())),
             authority: authority("kubernetes"),
             etcd_authority: authority("etcd"),
@@ -108,19 +143,19 @@ impl World {
     }
 
     /// Forgets everything that the process held in memory and starts it again over the same management plane.
-    pub async fn restart(&mut self) {
+    pub(crate) async fn restart(&mut self) {
         self.engine.close().await;
-        self.backend = Backend::new(settings(&self.clock, &self.entropy, &self.keys));
+        self.backend = Backend::new(self.settings.clone());
         let settings = EngineSettings::live(self.client.clone(), self.clock.clone(), self.entropy.clone());
         self.engine = Engine::new(settings);
         self.run();
     }
 
-    pub fn api<K: Kind>(&self) -> Api<K> {
+    pub(crate) fn api<K: Kind>(&self) -> Api<K> {
         Api::namespaced(self.client.clone(), NAMESPACE)
     }
 
-    pub async fn get<K: Kind>(&self, name: &str) -> Option<K> {
+    pub(crate) async fn get<K: Kind>(&self, name: &str) -> Option<K> {
         self.api().get_opt(name).await.expect("readable")
     }
 
@@ -129,13 +164,13 @@ impl World {
         self.api().create(&PostParams::default(), &object).await.expect("created")
     }
 
-    pub async fn patch_status<K: Kind>(&self, name: &str, status: Value) {
+    pub(crate) async fn patch_status<K: Kind>(&self, name: &str, status: Value) {
         let patch = Patch::Merge(json!({ "status": status }));
         self.api::<K>().patch_status(name, &PatchParams::default(), &patch).await.expect("patched");
     }
 
     /// Waits until `check` holds, for two virtual minutes at most; says how many seconds it took.
-    pub async fn eventually<F: Future<Output = bool>>(&self, what: &str, check: impl Fn() -> F) -> u64 {
+    pub(crate) async fn eventually<F: Future<Output = bool>>(&self, what: &str, check: impl Fn() -> F) -> u64 {
         let start = self.clock.now();
         let seconds = || self.clock.now().duration_since(start).as_secs().unsigned_abs();
         while !check().await {
@@ -146,7 +181,7 @@ impl World {
     }
 
     /// A Cluster with its DevCluster and its authorities, provisioned as the Cluster controller would say.
-    pub async fn cluster(&self) {
+    pub(crate) async fn cluster(&self) {
         let reference = json!({ "apiGroup": "infrastructure.cluster.x-k8s.io", "kind": "DevCluster", "name": "c1" });
         let cluster: Cluster = self
             .create(json!({
@@ -190,7 +225,7 @@ impl World {
     }
 
     /// A Machine with its DevMachine and bootstrap data.
-    pub async fn machine(&self, name: &str, is_control_plane: bool, data: &str) {
+    pub(crate) async fn machine(&self, name: &str, is_control_plane: bool, data: &str) {
         self.secret(&format!("{name}-data"), json!({ "value": data })).await;
         let mut labels = json!({ "cluster.x-k8s.io/cluster-name": "c1" });
         if is_control_plane {
@@ -218,24 +253,32 @@ impl World {
             "metadata": { "name": name, "labels": labels,
                           "ownerReferences": [owner("Machine", name, &machine.uid().expect("a uid"))] },
             "spec": { "backend": { "inMemory": {
-                "vm": taking("10s"), "node": taking("2s"), "etcd": taking("3s"), "apiServer": taking("4s"),
+                "vm": taking(self.timings.vm),
+                "node": taking(self.timings.node),
+                "etcd": taking(self.timings.etcd),
+                "apiServer": taking(self.timings.api_server),
             } } },
         }))
         .await;
     }
 
     /// Waits until a DevMachine is ready; says how many seconds it took.
-    pub async fn ready(&self, name: &str) -> u64 {
+    pub(crate) async fn ready(&self, name: &str) -> u64 {
         self.eventually(&format!("{name} is ready"), async || self.has(name, "Ready", "True", "Ready").await).await
     }
 
-    pub async fn has(&self, name: &str, type_: &str, status: &str, reason: &str) -> bool {
+    pub(crate) async fn has(&self, name: &str, type_: &str, status: &str, reason: &str) -> bool {
         let machine = self.get::<DevMachine>(name).await;
         machine.is_some_and(|it| it.condition(type_).is_some_and(|it| it.status == status && it.reason == reason))
     }
 
+    /// A client of the workload cluster through a pipe, as an administrator's kubeconfig gives it.
+    pub(crate) async fn workload(&self) -> Client {
+        self.workload_through(PipeConnector::new(Arc::new(self.backend.clone()))).await
+    }
+
     /// A client of the workload cluster, as an administrator's kubeconfig gives it.
-    pub async fn workload(&self) -> Client {
+    pub(crate) async fn workload_through(&self, connector: impl Connector) -> Client {
         let dev_cluster = self.get::<DevCluster>("c1").await.expect("a DevCluster");
         let server = format!("https://{}", dev_cluster.spec.control_plane_endpoint);
         let now = self.clock.now();
@@ -243,14 +286,11 @@ impl World {
             Kubeconfig::for_administrator("c1", &server, &self.authority, Algorithm::EcdsaP256, now, &*self.keys)
                 .expect("a kubeconfig");
         let yaml = kubeconfig.to_yaml().expect("yaml");
-        PipeConnector::new(Arc::new(self.backend.clone()))
-            .connect(yaml.expose().as_bytes())
-            .await
-            .expect("a client")
+        connector.connect(yaml.expose().as_bytes()).await.expect("a client")
     }
 
     /// Credentials of an etcd client.
-    pub fn etcd_credentials(&self) -> capstan_workload::etcd::Credentials {
+    pub(crate) fn etcd_credentials(&self) -> capstan_workload::etcd::Credentials {
         let request = capstan_pki::Request::client("cluster-api.x-k8s.io", None);
         let identity = self
             .etcd_authority
@@ -265,20 +305,8 @@ impl World {
         .expect("credentials")
     }
 
-    pub fn key(&self) -> ObjectKey {
+    pub(crate) fn key(&self) -> ObjectKey {
         ObjectKey::new(NAMESPACE, "c1")
-    }
-}
-
-fn settings(clock: &Arc<dyn Clock>, entropy: &Arc<SeededEntropy>, keys: &Arc<UniformKeys>) -> Settings {
-    Settings {
-        clock: clock.clone(),
-        entropy: entropy.clone(),
-        keys: keys.clone(),
-        exposure: Exposure::InProcess,
-        advertise: "127.0.0.1".to_owned(),
-        ports: Settings::PORTS,
-        data: None,
     }
 }
 
@@ -287,7 +315,7 @@ fn owner(kind: &str, name: &str, uid: &str) -> Value {
 }
 
 /// What the kubeadm bootstrap provider would write for the first machine.
-pub fn init() -> String {
+pub(crate) fn init() -> String {
     format!(
         "#cloud-config\nwrite_files:\n- path: /run/kubeadm/kubeadm.yaml\n  content: |\n    kind: ClusterConfiguration\n    \
          clusterName: c1\n    ---\n    kind: InitConfiguration\n    bootstrapTokens:\n    - token: {TOKEN}\n"
@@ -295,7 +323,7 @@ pub fn init() -> String {
 }
 
 /// What it would write for a further machine.
-pub fn join(token: &str) -> String {
+pub(crate) fn join(token: &str) -> String {
     format!(
         "#cloud-config\nwrite_files:\n- path: /run/kubeadm/kubeadm-join-config.yaml\n  content: |\n    \
          kind: JoinConfiguration\n    discovery:\n      bootstrapToken:\n        token: {token}\n"
