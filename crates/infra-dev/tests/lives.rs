@@ -9,7 +9,7 @@ use kube::{
     Api, ResourceExt,
     api::{DeleteParams, ListParams, PostParams},
 };
-use world::{NAMESPACE, TOKEN, World, init, join};
+use world::{NAMESPACE, TOKEN, World, init, join, key};
 
 async fn names<K>(api: Api<K>) -> String
 where
@@ -114,10 +114,10 @@ async fn a_cluster_without_quorum_does_not_answer_until_power_is_back() {
     world.cluster().await;
     world.machine("cp1", true, &init()).await;
     world.ready("cp1").await;
-    world.backend.power_off(&world.key(), "cp1").await.expect("off");
+    world.backend.power_off(&key(), "cp1").await.expect("off");
     let nodes: Api<Node> = Api::all(world.workload().await);
     assert!(nodes.list(&ListParams::default()).await.is_err(), "nobody answers");
-    world.backend.power_on(&world.key(), "cp1").await.expect("on");
+    world.backend.power_on(&key(), "cp1").await.expect("on");
     assert_eq!(names::<Node>(Api::all(world.workload().await)).await, "cp1");
     assert_eq!(members(&world, "cp1").await, "cp1*");
 }

@@ -305,9 +305,6 @@ impl World {
         .expect("credentials")
     }
 
-    pub(crate) fn key(&self) -> ObjectKey {
-        ObjectKey::new(NAMESPACE, "c1")
-    }
 }
 
 fn owner(kind: &str, name: &str, uid: &str) -> Value {
@@ -328,4 +325,9 @@ pub(crate) fn join(token: &str) -> String {
         "#cloud-config\nwrite_files:\n- path: /run/kubeadm/kubeadm-join-config.yaml\n  content: |\n    \
          kind: JoinConfiguration\n    discovery:\n      bootstrapToken:\n        token: {token}\n"
     )
+}
+
+/// The Cluster's key.
+pub(crate) fn key() -> ObjectKey {
+    ObjectKey::new(NAMESPACE, "c1")
 }
