@@ -16,7 +16,11 @@ where
     K: kube::Resource + Clone + serde::de::DeserializeOwned + std::fmt::Debug,
 {
     let list = api.list(&ListParams::default()).await.expect("listed");
-    list.items.iter().map(ResourceExt::name_any).collect::<Vec<_>>().join(" ")
+    list.items
+        .iter()
+        .map(ResourceExt::name_any)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 async fn members(world: &World, through: &str) -> String {
@@ -33,7 +37,13 @@ async fn members(world: &World, through: &str) -> String {
     let mut shown: Vec<String> = members
         .members
         .iter()
-        .map(|it| format!("{}{}", it.name, if status.leader == Some(it.id) { "*" } else { "" }))
+        .map(|it| {
+            format!(
+                "{}{}",
+                it.name,
+                if status.leader == Some(it.id) { "*" } else { "" }
+            )
+        })
         .collect();
     shown.sort();
     shown.join(" ")
@@ -55,8 +65,16 @@ async fn a_control_plane_machine_boots_on_its_timings_into_a_cluster_that_answer
         "etcd-cp1 kube-apiserver-cp1 kube-controller-manager-cp1 kube-scheduler-cp1"
     );
     let maps: Api<ConfigMap> = Api::namespaced(workload, "kube-system");
-    let config = maps.get("kubeadm-config").await.expect("kubeadm-config").data.expect("data");
-    assert_eq!(config["ClusterConfiguration"], "kind: ClusterConfiguration\nclusterName: c1\n");
+    let config = maps
+        .get("kubeadm-config")
+        .await
+        .expect("kubeadm-config")
+        .data
+        .expect("data");
+    assert_eq!(
+        config["ClusterConfiguration"],
+        "kind: ClusterConfiguration\nclusterName: c1\n"
+    );
     assert_eq!(members(&world, "cp1").await, "cp1*");
 }
 
@@ -67,17 +85,26 @@ async fn a_machine_joins_with_a_valid_token_and_not_with_another() {
     world.machine("cp1", true, &init()).await;
     world.ready("cp1").await;
     world.machine("worker", false, &join(TOKEN)).await;
-    world.machine("stranger", false, &join("zzzzzz.0123456789abcdef")).await;
+    world
+        .machine("stranger", false, &join("zzzzzz.0123456789abcdef"))
+        .await;
     assert_eq!(world.ready("worker").await, 12);
     world
         .eventually("the stranger is refused", async || {
-            world.has("stranger", "NodeProvisioned", "False", "BootstrapFailed").await
+            world
+                .has("stranger", "NodeProvisioned", "False", "BootstrapFailed")
+                .await
         })
         .await;
-    assert_eq!(names::<Node>(Api::all(world.workload().await)).await, "cp1 worker");
+    assert_eq!(
+        names::<Node>(Api::all(world.workload().await)).await,
+        "cp1 worker"
+    );
     let stranger = world.get::<DevMachine>("stranger").await.expect("the machine");
     assert_eq!(
-        stranger.condition("NodeProvisioned").map(|it| it.message.as_str()),
+        stranger
+            .condition("NodeProvisioned")
+            .map(|it| it.message.as_str()),
         Some("kubeadm join failed: bootstrap token zzzzzz does not exist")
     );
 }
@@ -96,9 +123,14 @@ async fn etcd_grows_moves_its_leader_and_shrinks_through_the_port_forward() {
     assert_eq!(members(&world, "cp2").await, "cp1* cp2 cp3");
 
     let credentials = world.etcd_credentials();
-    let leader = etcd::Client::connect(&world.workload().await, "cp1", &credentials, etcd::Limits::default())
-        .await
-        .expect("connected");
+    let leader = etcd::Client::connect(
+        &world.workload().await,
+        "cp1",
+        &credentials,
+        etcd::Limits::default(),
+    )
+    .await
+    .expect("connected");
     let known = leader.members().await.expect("members");
     let id = |name: &str| known.named(name).expect("a member").id;
     leader.move_leader(id("cp2")).await.expect("moved");
@@ -116,7 +148,10 @@ async fn a_cluster_without_quorum_does_not_answer_until_power_is_back() {
     world.ready("cp1").await;
     world.backend.power_off(&key(), "cp1").await.expect("off");
     let nodes: Api<Node> = Api::all(world.workload().await);
-    assert!(nodes.list(&ListParams::default()).await.is_err(), "nobody answers");
+    assert!(
+        nodes.list(&ListParams::default()).await.is_err(),
+        "nobody answers"
+    );
     world.backend.power_on(&key(), "cp1").await.expect("on");
     assert_eq!(names::<Node>(Api::all(world.workload().await)).await, "cp1");
     assert_eq!(members(&world, "cp1").await, "cp1*");
@@ -133,14 +168,22 @@ async fn everything_that_ran_runs_again_after_a_restart() {
     let before = world.backend.ledger().all();
     world.restart().await;
     let took = world
-        .eventually("both VMs are back", async || world.backend.ledger().all().len() == 2)
+        .eventually("both VMs are back", async || {
+            world.backend.ledger().all().len() == 2
+        })
         .await;
     assert!(took < 2, "took {took} s");
-    assert_eq!(world.backend.ledger().all().keys().collect::<Vec<_>>(), before.keys().collect::<Vec<_>>());
+    assert_eq!(
+        world.backend.ledger().all().keys().collect::<Vec<_>>(),
+        before.keys().collect::<Vec<_>>()
+    );
     world
         .eventually("the cluster answers", async || {
             let nodes: Api<Node> = Api::all(world.workload().await);
-            nodes.list(&ListParams::default()).await.is_ok_and(|it| it.items.len() == 2)
+            nodes
+                .list(&ListParams::default())
+                .await
+                .is_ok_and(|it| it.items.len() == 2)
         })
         .await;
 }
@@ -155,16 +198,37 @@ async fn deleting_takes_away_the_node_the_vm_and_at_last_the_cluster() {
     world.ready("worker").await;
 
     let machines: Api<DevMachine> = world.api();
-    machines.delete("worker", &DeleteParams::default()).await.expect("deleted");
-    world.eventually("the worker is gone", async || world.get::<DevMachine>("worker").await.is_none()).await;
+    machines
+        .delete("worker", &DeleteParams::default())
+        .await
+        .expect("deleted");
+    world
+        .eventually("the worker is gone", async || {
+            world.get::<DevMachine>("worker").await.is_none()
+        })
+        .await;
     assert_eq!(names::<Node>(Api::all(world.workload().await)).await, "cp1");
     assert_eq!(world.backend.ledger().all().len(), 1);
 
-    machines.delete("cp1", &DeleteParams::default()).await.expect("deleted");
-    world.eventually("the last machine is gone", async || world.get::<DevMachine>("cp1").await.is_none()).await;
+    machines
+        .delete("cp1", &DeleteParams::default())
+        .await
+        .expect("deleted");
+    world
+        .eventually("the last machine is gone", async || {
+            world.get::<DevMachine>("cp1").await.is_none()
+        })
+        .await;
     let clusters: Api<DevCluster> = Api::namespaced(world.client.clone(), NAMESPACE);
-    clusters.delete("c1", &DeleteParams::default()).await.expect("deleted");
-    world.eventually("the DevCluster is gone", async || world.get::<DevCluster>("c1").await.is_none()).await;
+    clusters
+        .delete("c1", &DeleteParams::default())
+        .await
+        .expect("deleted");
+    world
+        .eventually("the DevCluster is gone", async || {
+            world.get::<DevCluster>("c1").await.is_none()
+        })
+        .await;
     assert!(world.backend.ledger().all().is_empty());
 }
 
@@ -176,9 +240,18 @@ async fn over_sockets_a_kubeconfig_works_and_users_objects_outlive_the_process()
     world.machine("cp1", true, &init()).await;
     world.ready("cp1").await;
     let maps = |client| -> Api<ConfigMap> { Api::namespaced(client, NAMESPACE) };
-    let mine = ConfigMap { metadata: kube::core::ObjectMeta { name: Some("mine".to_owned()), ..Default::default() }, ..Default::default() };
+    let mine = ConfigMap {
+        metadata: kube::core::ObjectMeta {
+            name: Some("mine".to_owned()),
+            ..Default::default()
+        },
+        ..Default::default()
+    };
     let client = world.workload_through(LiveConnector).await;
-    maps(client).create(&PostParams::default(), &mine).await.expect("created over TLS");
+    maps(client)
+        .create(&PostParams::default(), &mine)
+        .await
+        .expect("created over TLS");
 
     world.restart().await;
     world

@@ -14,9 +14,7 @@ use bytes::Bytes;
 use capstan_base::{Clock, SeededEntropy, Timestamp};
 use capstan_engine::{ObjectKey, RuntimeClock};
 use capstan_pki::{Algorithm, Authority, Kubeconfig, UniformKeys};
-use capstan_workload::{
-    Call, Dial, NotTried, PipeConnector, Remote, Schedule, Target, Workloads,
-};
+use capstan_workload::{Call, Dial, NotTried, PipeConnector, Remote, Schedule, Target, Workloads};
 use futures::stream;
 use http_body_util::{BodyExt, Full, StreamBody, combinators::UnsyncBoxBody};
 use hyper::{Request, Response, body::Incoming, service::service_fn};
@@ -60,29 +58,40 @@ impl Dial for Cluster {
         let (near, far) = tokio::io::duplex(64 * 1024);
         self.connections.lock().spawn(async move {
             let connection = hyper::server::conn::http1::Builder::new();
-            let _ = connection.serve_connection(TokioIo::new(far), service_fn(answer)).await;
+            let _ = connection
+                .serve_connection(TokioIo::new(far), service_fn(answer))
+                .await;
         });
         Ok(near)
     }
 }
 
-async fn answer(request: Request<Incoming>) -> Result<Response<UnsyncBoxBody<Bytes, Infallible>>, Infallible> {
+async fn answer(
+    request: Request<Incoming>,
+) -> Result<Response<UnsyncBoxBody<Bytes, Infallible>>, Infallible> {
     let query = request.uri().query().unwrap_or_default();
     if query.contains("watch=true") {
         let silence = stream::pending::<Result<hyper::body::Frame<Bytes>, Infallible>>();
         return Ok(Response::new(StreamBody::new(silence).boxed_unsync()));
     }
-    let list = |kind: &str, items| json!({
-        "apiVersion": "v1", "kind": kind, "metadata": { "resourceVersion": "5" }, "items": items,
-    });
+    let list = |kind: &str, items| {
+        json!({
+            "apiVersion": "v1", "kind": kind, "metadata": { "resourceVersion": "5" }, "items": items,
+        })
+    };
     let body = match request.uri().path() {
-        "/api/v1/nodes" => list("NodeList", json!([{
-            "metadata": { "name": "n1", "resourceVersion": "3" }, "spec": { "providerID": "in-memory://n1" },
-        }])),
+        "/api/v1/nodes" => list(
+            "NodeList",
+            json!([{
+                "metadata": { "name": "n1", "resourceVersion": "3" }, "spec": { "providerID": "in-memory://n1" },
+            }]),
+        ),
         "/api/v1/namespaces/kube-system/pods" => list("PodList", json!([])),
         _ => json!({ "paths": [] }),
     };
-    Ok(Response::new(Full::new(Bytes::from(body.to_string())).boxed_unsync()))
+    Ok(Response::new(
+        Full::new(Bytes::from(body.to_string())).boxed_unsync(),
+    ))
 }
 
 struct World {
@@ -108,11 +117,18 @@ impl World {
             let seconds = time.now().duration_since(start).as_secs();
             log.lock().push(format!("{seconds} s {word}"));
         });
-        Self { workloads, cluster, clock, news, key: ObjectKey::new("default", "c1") }
+        Self {
+            workloads,
+            cluster,
+            clock,
+            news,
+            key: ObjectKey::new("default", "c1"),
+        }
     }
 
     fn connect(&self, server: &str) {
-        self.workloads.set_target(&self.key, Target::Connect(kubeconfig(server).into()));
+        self.workloads
+            .set_target(&self.key, Target::Connect(kubeconfig(server).into()));
     }
 
     fn news(&self) -> Vec<String> {
@@ -130,17 +146,32 @@ fn kubeconfig(server: &str) -> Vec<u8> {
     let validity = jiff::SignedDuration::from_hours(100);
     let authority =
         Authority::generate("kubernetes", Algorithm::EcdsaP256, validity, now, &keys).expect("an authority");
-    let kubeconfig = Kubeconfig::for_administrator("c1", server, &authority, Algorithm::EcdsaP256, now, &keys);
-    kubeconfig.expect("a kubeconfig").to_yaml().expect("yaml").expose().as_bytes().to_vec()
+    let kubeconfig =
+        Kubeconfig::for_administrator("c1", server, &authority, Algorithm::EcdsaP256, now, &keys);
+    kubeconfig
+        .expect("a kubeconfig")
+        .to_yaml()
+        .expect("yaml")
+        .expose()
+        .as_bytes()
+        .to_vec()
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_cluster_is_connected_once_it_may_be_and_its_nodes_are_readable() {
     let world = World::new(true);
-    assert!(matches!(world.workloads.connection(&world.key), Remote::NotTried(NotTried::UnknownCluster)));
-    world.workloads.set_target(&world.key, Target::NotYet(NotTried::NoKubeconfig));
+    assert!(matches!(
+        world.workloads.connection(&world.key),
+        Remote::NotTried(NotTried::UnknownCluster)
+    ));
+    world
+        .workloads
+        .set_target(&world.key, Target::NotYet(NotTried::NoKubeconfig));
     World::pass(1).await;
-    assert!(matches!(world.workloads.connection(&world.key), Remote::NotTried(NotTried::NoKubeconfig)));
+    assert!(matches!(
+        world.workloads.connection(&world.key),
+        Remote::NotTried(NotTried::NoKubeconfig)
+    ));
     world.connect("https://127.0.0.1:6443");
     World::pass(1).await;
     let remote = world.workloads.connection(&world.key);
@@ -157,14 +188,29 @@ async fn five_failed_probes_lose_the_cluster_and_it_is_found_again_within_an_eig
     world.connect("https://127.0.0.1:6443");
     World::pass(25).await;
     assert_eq!(world.news(), ["0 s Connected", "0 s Node"]);
-    let seen = world.workloads.health(&world.key).last_probe_success.expect("probed");
+    let seen = world
+        .workloads
+        .health(&world.key)
+        .last_probe_success
+        .expect("probed");
     assert_eq!(world.clock.now().duration_since(seen).as_secs(), 5);
 
     world.cluster.cut_off();
     World::pass(60).await;
     let probes = world.news();
-    assert_eq!(probes[..5], ["30 s ProbeFailed", "40 s ProbeFailed", "50 s ProbeFailed", "60 s ProbeFailed", "70 s Disconnected"]);
-    let Remote::Disconnected { since, .. } = world.workloads.connection(&world.key) else { panic!("connected") };
+    assert_eq!(
+        probes[..5],
+        [
+            "30 s ProbeFailed",
+            "40 s ProbeFailed",
+            "50 s ProbeFailed",
+            "60 s ProbeFailed",
+            "70 s Disconnected"
+        ]
+    );
+    let Remote::Disconnected { since, .. } = world.workloads.connection(&world.key) else {
+        panic!("connected")
+    };
     assert_eq!(world.clock.now().duration_since(since).as_secs(), 15);
 
     let dials = world.cluster.dials.load(Ordering::SeqCst);
@@ -184,10 +230,16 @@ async fn another_kubeconfig_drops_the_connection_at_once_and_makes_another() {
     world.connect("https://127.0.0.1:6443");
     World::pass(1).await;
     world.connect("https://127.0.0.1:6443");
-    assert!(world.workloads.connection(&world.key).found().is_some(), "the same kubeconfig changes nothing");
+    assert!(
+        world.workloads.connection(&world.key).found().is_some(),
+        "the same kubeconfig changes nothing"
+    );
     world.news();
     world.connect("https://127.0.0.1:7443");
-    assert!(matches!(world.workloads.connection(&world.key), Remote::NotTried(NotTried::Connecting)));
+    assert!(matches!(
+        world.workloads.connection(&world.key),
+        Remote::NotTried(NotTried::Connecting)
+    ));
     World::pass(1).await;
     assert!(world.workloads.connection(&world.key).found().is_some());
     assert_eq!(world.news(), ["1 s Dropped", "1 s Connected", "1 s Node"]);
@@ -202,7 +254,10 @@ async fn a_forgotten_cluster_is_not_asked_any_more() {
     let dials = world.cluster.dials.load(Ordering::SeqCst);
     World::pass(300).await;
     assert_eq!(world.cluster.dials.load(Ordering::SeqCst), dials);
-    assert!(matches!(world.workloads.connection(&world.key), Remote::NotTried(NotTried::UnknownCluster)));
+    assert!(matches!(
+        world.workloads.connection(&world.key),
+        Remote::NotTried(NotTried::UnknownCluster)
+    ));
 }
 
 #[tokio::test(start_paused = true)]

@@ -30,7 +30,10 @@ fn authorities() -> Authorities {
     let validity = jiff::SignedDuration::from_hours(1);
     let authority = Authority::generate("kubernetes", Algorithm::EcdsaP256, validity, at(1_000_000), &keys);
     let authority = Arc::new(authority.expect("an authority"));
-    Authorities { cluster: authority.clone(), etcd: authority }
+    Authorities {
+        cluster: authority.clone(),
+        etcd: authority,
+    }
 }
 
 fn init() -> Bootstrap {
@@ -59,7 +62,11 @@ fn view(second: i64, is_control_plane: bool, bootstrap: Bootstrap) -> View {
         } } },
     }))
     .expect("a DevMachine");
-    let labels = if is_control_plane { json!({ "cluster.x-k8s.io/control-plane": "" }) } else { json!({}) };
+    let labels = if is_control_plane {
+        json!({ "cluster.x-k8s.io/control-plane": "" })
+    } else {
+        json!({})
+    };
     let machine: Machine = serde_json::from_value(json!({
         "metadata": { "name": "m", "labels": labels },
         "spec": { "clusterName": "c", "bootstrap": { "dataSecretName": "data" }, "version": "v1.34.1" },
@@ -77,9 +84,15 @@ fn view(second: i64, is_control_plane: bool, bootstrap: Bootstrap) -> View {
         cluster_key: Some(ObjectKey::new("ns", "c")),
         cluster: Some(Arc::new(cluster)),
         is_cluster_open: true,
-        bootstrap: Lookup::Found(BootstrapData { bootstrap, created: Some(at(-5)) }),
+        bootstrap: Lookup::Found(BootstrapData {
+            bootstrap,
+            created: Some(at(-5)),
+        }),
         authorities: Lookup::Found(authorities()),
-        facts: MachineFacts { started: Some(at(0)), ..MachineFacts::default() },
+        facts: MachineFacts {
+            started: Some(at(0)),
+            ..MachineFacts::default()
+        },
     }
 }
 
@@ -126,11 +139,20 @@ fn a_machine_boots_part_by_part() {
     fresh.facts.started = None;
     check(&fresh, "start VM at 0; wait WaitingForStartupTimeout; at 10");
     check(&view(9, true, init()), "wait WaitingForStartupTimeout; at 10");
-    check(&view(10, true, init()), "record in-memory://m; wait WaitingForStartupTimeout; at 12");
+    check(
+        &view(10, true, init()),
+        "record in-memory://m; wait WaitingForStartupTimeout; at 12",
+    );
     let mut booting = view(12, true, init());
-    object(&mut booting, |it| it.spec.provider_id = Some("in-memory://m".to_owned()));
+    object(&mut booting, |it| {
+        it.spec.provider_id = Some("in-memory://m".to_owned())
+    });
     check(&booting, "register node; wait WaitingForStartupTimeout; at 15");
-    booting.facts.running = Parts { vm: true, node: true, ..Parts::default() };
+    booting.facts.running = Parts {
+        vm: true,
+        node: true,
+        ..Parts::default()
+    };
     booting.now = at(15);
     check(&booting, "start etcd; wait WaitingForStartupTimeout; at 16");
     booting.facts.running.etcd = true;
@@ -149,7 +171,10 @@ fn a_worker_has_no_control_plane() {
 
 #[test]
 fn a_machine_does_not_join_a_cluster_that_does_not_answer() {
-    check(&view(20, false, join()), "record in-memory://m; wait BootstrapFailed");
+    check(
+        &view(20, false, join()),
+        "record in-memory://m; wait BootstrapFailed",
+    );
 }
 
 #[test]
@@ -161,7 +186,10 @@ fn a_machine_waits_for_what_it_needs_by_name() {
     early.is_cluster_open = false;
     check(&early, "wait WaitingForClusterInfrastructureReady");
     let mut without_data = view(0, false, join());
-    Arc::make_mut(without_data.machine.as_mut().expect("a Machine")).spec.bootstrap.data_secret_name = None;
+    Arc::make_mut(without_data.machine.as_mut().expect("a Machine"))
+        .spec
+        .bootstrap
+        .data_secret_name = None;
     check(&without_data, "wait WaitingForControlPlaneInitialized");
     let mut contained = view(0, false, join());
     object(&mut contained, |it| {
@@ -183,14 +211,22 @@ fn after_a_restart_what_is_recorded_runs_again_at_once() {
         json!({ "type": kind, "status": "True", "reason": "Provisioned", "message": "",
                 "lastTransitionTime": "1970-01-01T00:00:10Z" })
     };
-    let kinds = ["VMProvisioned", "NodeProvisioned", "EtcdProvisioned", "APIServerProvisioned"];
+    let kinds = [
+        "VMProvisioned",
+        "NodeProvisioned",
+        "EtcdProvisioned",
+        "APIServerProvisioned",
+    ];
     let mut forgotten = view(1000, true, init());
     forgotten.facts.started = None;
     object(&mut forgotten, |it| {
         it.spec.provider_id = Some("in-memory://m".to_owned());
         it.status = serde_json::from_value(json!({ "conditions": kinds.map(condition) })).ok();
     });
-    check(&forgotten, "start VM at 0; register node again; start etcd; start control plane");
+    check(
+        &forgotten,
+        "start VM at 0; register node again; start etcd; start control plane",
+    );
 }
 
 #[test]
@@ -208,7 +244,9 @@ fn a_machine_that_is_deleted_stops_its_vm_and_lets_go() {
 fn reported(view: &View, trail: &Trail<ActError>) -> String {
     let status = report(view, &decide(view), trail);
     let line = |it: &k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition| {
-        format!("{} {} {} {}", it.type_, it.status, it.reason, it.message).trim_end().to_owned()
+        format!("{} {} {} {}", it.type_, it.status, it.reason, it.message)
+            .trim_end()
+            .to_owned()
     };
     let mut lines: Vec<String> = status.conditions.iter().map(line).collect();
     lines.push(format!("provisioned {:?}", status.initialization.provisioned));
@@ -230,8 +268,14 @@ fn the_conditions_tell_how_far_the_machine_is() {
     .assert_eq(&reported(&view(5, true, init()), &Trail::default()));
 
     let mut up = view(20, false, join());
-    object(&mut up, |it| it.spec.provider_id = Some("in-memory://m".to_owned()));
-    up.facts.running = Parts { vm: true, node: true, ..Parts::default() };
+    object(&mut up, |it| {
+        it.spec.provider_id = Some("in-memory://m".to_owned())
+    });
+    up.facts.running = Parts {
+        vm: true,
+        node: true,
+        ..Parts::default()
+    };
     expect_test::expect![[r"
         Ready True Ready
         NodeProvisioned True Provisioned
@@ -243,10 +287,14 @@ fn the_conditions_tell_how_far_the_machine_is() {
 #[test]
 fn a_refused_join_is_told_with_its_reason() {
     let mut refused = view(20, false, join());
-    object(&mut refused, |it| it.spec.provider_id = Some("in-memory://m".to_owned()));
+    object(&mut refused, |it| {
+        it.spec.provider_id = Some("in-memory://m".to_owned())
+    });
     refused.facts.cluster_serves = true;
     let error = BackendError::Join("bootstrap token abcdef is expired".to_owned());
-    let trail = Trail { outcomes: vec![capstan_engine::Outcome::Failed(ActError::Backend(error))] };
+    let trail = Trail {
+        outcomes: vec![capstan_engine::Outcome::Failed(ActError::Backend(error))],
+    };
     expect_test::expect![[r"
         Ready False NotReady * NodeProvisioned: kubeadm join failed: bootstrap token abcdef is expired
         NodeProvisioned False BootstrapFailed kubeadm join failed: bootstrap token abcdef is expired

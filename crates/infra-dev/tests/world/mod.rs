@@ -19,8 +19,7 @@ use capstan_pki::{Algorithm, Authority, Kubeconfig, UniformKeys};
 use capstan_store::{Options, Store};
 use capstan_workload::{Connector, PipeConnector};
 use k8s_openapi::{
-    api::core::v1::Secret,
-    apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
+    api::core::v1::Secret, apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
 };
 use kube::{
     Api, Client, Resource, ResourceExt,
@@ -83,29 +82,58 @@ impl World {
     /// A management plane with the definitions of all kinds and the controllers running, on the runtime's clock.
     pub(crate) async fn new() -> Self {
         let start: Timestamp = "2030-01-01T00:00:00Z".parse().expect("a time");
-        let timings = Timings { vm: "10s", node: "2s", etcd: "3s", api_server: "4s" };
-        Self::with(Arc::new(RuntimeClock::starting_at(start)), Exposure::InProcess, None, timings).await
+        let timings = Timings {
+            vm: "10s",
+            node: "2s",
+            etcd: "3s",
+            api_server: "4s",
+        };
+        Self::with(
+            Arc::new(RuntimeClock::starting_at(start)),
+            Exposure::InProcess,
+            None,
+            timings,
+        )
+        .await
     }
 
     /// The same with clusters that listen on sockets, keep their objects in `data`, and boot at once, on the machine's
     /// own clock.
     pub(crate) async fn live(data: PathBuf) -> Self {
         let exposure = Exposure::Sockets(Ipv4Addr::LOCALHOST.into());
-        let timings = Timings { vm: "0s", node: "0s", etcd: "0s", api_server: "0s" };
+        let timings = Timings {
+            vm: "0s",
+            node: "0s",
+            etcd: "0s",
+            api_server: "0s",
+        };
         Self::with(Arc::new(SystemClock), exposure, Some(data), timings).await
     }
 
-    async fn with(clock: Arc<dyn Clock>, exposure: Exposure, data: Option<PathBuf>, timings: Timings) -> Self {
+    async fn with(
+        clock: Arc<dyn Clock>,
+        exposure: Exposure,
+        data: Option<PathBuf>,
+        timings: Timings,
+    ) -> Self {
         let start = clock.now();
         let entropy = Arc::new(SeededEntropy::new(1));
         let keys = Arc::new(UniformKeys::new(entropy.clone()));
         let store = Store::memory(Options::new(clock.clone()));
-        let server = Server::builder(store, clock.clone(), entropy.clone()).build().await.expect("a server");
+        let server = Server::builder(store, clock.clone(), entropy.clone())
+            .build()
+            .await
+            .expect("a server");
         let client = Client::new(server.service(Identity::internal("test")), NAMESPACE);
-        let core = crd::kinds().iter().filter(|it| matches!(it.kind.as_str(), "Cluster" | "Machine"));
+        let core = crd::kinds()
+            .iter()
+            .filter(|it| matches!(it.kind.as_str(), "Cluster" | "Machine"));
         for definition in core.chain(definitions::kinds()).map(crd::Definition::to_value) {
-            let definition: CustomResourceDefinition = serde_json::from_value(definition).expect("a definition");
-            let created = Api::all(client.clone()).create(&PostParams::default(), &definition).await;
+            let definition: CustomResourceDefinition =
+                serde_json::from_value(definition).expect("a definition");
+            let created = Api::all(client.clone())
+                .create(&PostParams::default(), &definition)
+                .await;
             created.expect("the definition is accepted");
         }
         let authority = |name| {
@@ -125,7 +153,11 @@ impl World {
             backend: Backend::new(settings.clone()),
             settings,
             timings,
-            engine: Engine::new(EngineSettings::live(client.clone(), clock.clone(), entropy.clone())),
+            engine: Engine::new(EngineSettings::live(
+                client.clone(),
+                clock.clone(),
+                entropy.clone(),
+            )),
             authority: authority("kubernetes"),
             etcd_authority: authority("etcd"),
             client,
@@ -161,16 +193,26 @@ impl World {
 
     async fn create<K: Kind>(&self, object: Value) -> K {
         let object: K = serde_json::from_value(object).expect("an object");
-        self.api().create(&PostParams::default(), &object).await.expect("created")
+        self.api()
+            .create(&PostParams::default(), &object)
+            .await
+            .expect("created")
     }
 
     pub(crate) async fn patch_status<K: Kind>(&self, name: &str, status: Value) {
         let patch = Patch::Merge(json!({ "status": status }));
-        self.api::<K>().patch_status(name, &PatchParams::default(), &patch).await.expect("patched");
+        self.api::<K>()
+            .patch_status(name, &PatchParams::default(), &patch)
+            .await
+            .expect("patched");
     }
 
     /// Waits until `check` holds, for two virtual minutes at most; says how many seconds it took.
-    pub(crate) async fn eventually<F: Future<Output = bool>>(&self, what: &str, check: impl Fn() -> F) -> u64 {
+    pub(crate) async fn eventually<F: Future<Output = bool>>(
+        &self,
+        what: &str,
+        check: impl Fn() -> F,
+    ) -> u64 {
         let start = self.clock.now();
         let seconds = || self.clock.now().duration_since(start).as_secs().unsigned_abs();
         while !check().await {
@@ -182,7 +224,8 @@ impl World {
 
     /// A Cluster with its DevCluster and its authorities, provisioned as the Cluster controller would say.
     pub(crate) async fn cluster(&self) {
-        let reference = json!({ "apiGroup": "infrastructure.cluster.x-k8s.io", "kind": "DevCluster", "name": "c1" });
+        let reference =
+            json!({ "apiGroup": "infrastructure.cluster.x-k8s.io", "kind": "DevCluster", "name": "c1" });
         let cluster: Cluster = self
             .create(json!({
                 "apiVersion": "cluster.x-k8s.io/v1beta2",
@@ -207,7 +250,9 @@ impl World {
         }))
         .await;
         self.eventually("the DevCluster is provisioned", async || {
-            self.get::<DevCluster>("c1").await.is_some_and(|it| it.is_provisioned())
+            self.get::<DevCluster>("c1")
+                .await
+                .is_some_and(|it| it.is_provisioned())
         })
         .await;
         let status = json!({ "initialization": { "infrastructureProvisioned": true } });
@@ -226,7 +271,8 @@ impl World {
 
     /// A Machine with its DevMachine and bootstrap data.
     pub(crate) async fn machine(&self, name: &str, is_control_plane: bool, data: &str) {
-        self.secret(&format!("{name}-data"), json!({ "value": data })).await;
+        self.secret(&format!("{name}-data"), json!({ "value": data }))
+            .await;
         let mut labels = json!({ "cluster.x-k8s.io/cluster-name": "c1" });
         if is_control_plane {
             labels["cluster.x-k8s.io/control-plane"] = json!("");
@@ -264,17 +310,24 @@ impl World {
 
     /// Waits until a DevMachine is ready; says how many seconds it took.
     pub(crate) async fn ready(&self, name: &str) -> u64 {
-        self.eventually(&format!("{name} is ready"), async || self.has(name, "Ready", "True", "Ready").await).await
+        self.eventually(&format!("{name} is ready"), async || {
+            self.has(name, "Ready", "True", "Ready").await
+        })
+        .await
     }
 
     pub(crate) async fn has(&self, name: &str, type_: &str, status: &str, reason: &str) -> bool {
         let machine = self.get::<DevMachine>(name).await;
-        machine.is_some_and(|it| it.condition(type_).is_some_and(|it| it.status == status && it.reason == reason))
+        machine.is_some_and(|it| {
+            it.condition(type_)
+                .is_some_and(|it| it.status == status && it.reason == reason)
+        })
     }
 
     /// A client of the workload cluster through a pipe, as an administrator's kubeconfig gives it.
     pub(crate) async fn workload(&self) -> Client {
-        self.workload_through(PipeConnector::new(Arc::new(self.backend.clone()))).await
+        self.workload_through(PipeConnector::new(Arc::new(self.backend.clone())))
+            .await
     }
 
     /// A client of the workload cluster, as an administrator's kubeconfig gives it.
@@ -282,11 +335,20 @@ impl World {
         let dev_cluster = self.get::<DevCluster>("c1").await.expect("a DevCluster");
         let server = format!("https://{}", dev_cluster.spec.control_plane_endpoint);
         let now = self.clock.now();
-        let kubeconfig =
-            Kubeconfig::for_administrator("c1", &server, &self.authority, Algorithm::EcdsaP256, now, &*self.keys)
-                .expect("a kubeconfig");
+        let kubeconfig = Kubeconfig::for_administrator(
+            "c1",
+            &server,
+            &self.authority,
+            Algorithm::EcdsaP256,
+            now,
+            &*self.keys,
+        )
+        .expect("a kubeconfig");
         let yaml = kubeconfig.to_yaml().expect("yaml");
-        connector.connect(yaml.expose().as_bytes()).await.expect("a client")
+        connector
+            .connect(yaml.expose().as_bytes())
+            .await
+            .expect("a client")
     }
 
     /// Credentials of an etcd client.
@@ -304,7 +366,6 @@ impl World {
         )
         .expect("credentials")
     }
-
 }
 
 fn owner(kind: &str, name: &str, uid: &str) -> Value {
