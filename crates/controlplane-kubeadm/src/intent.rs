@@ -158,8 +158,9 @@ fn config(view: &View, name: &str) -> KubeadmConfig {
     config
 }
 
+/// The config with the feature gate that upstream sets for a version, unless the user decides about it.
 // Parity: upstream controlplane/kubeadm/reconcilers/helpers.go, feature gate defaulting by version
-fn with_local_mode(spec: &KubeadmConfigSpec, version: &str) -> KubeadmConfigSpec {
+pub(crate) fn with_local_mode(spec: &KubeadmConfigSpec, version: &str) -> KubeadmConfigSpec {
     let mut spec = spec.clone();
     let is_optional =
         Version::parse_tolerant(version).is_ok_and(|it| it.major() == 1 && (31..36).contains(&it.minor()));

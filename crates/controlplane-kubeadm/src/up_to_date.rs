@@ -3,7 +3,9 @@
 // Parity: upstream controlplane/kubeadm/pkg/filters.go
 
 use capstan_api::{
-    bootstrap::{Discovery, Dns, Format, ImagePullPolicy, InitConfiguration, JoinConfiguration, KubeadmConfigSpec, NodeRegistration,
+    bootstrap::{
+        Discovery, Dns, Format, ImagePullPolicy, InitConfiguration, JoinConfiguration, KubeadmConfigSpec,
+        NodeRegistration,
     },
     controlplane::KubeadmControlPlane,
     well_known,
@@ -11,7 +13,7 @@ use capstan_api::{
 use capstan_base::Timestamp;
 use kube::ResourceExt;
 
-use crate::view::Member;
+use crate::{intent::with_local_mode, view::Member};
 
 /// What differs, in the words of the conditions; empty if nothing does.
 pub(crate) fn differences(
@@ -80,7 +82,11 @@ pub(crate) fn for_join(spec: &KubeadmConfigSpec) -> KubeadmConfigSpec {
 
 /// A machine's config matches if it is what the first or what a further machine would get now.
 fn is_config_up_to_date(control_plane: &KubeadmControlPlane, current: &KubeadmConfigSpec) -> bool {
-    let wanted = &control_plane.spec.kubeadm_config_spec;
+    // What a new machine would get, the feature gate that goes with the version included.
+    let wanted = &with_local_mode(
+        &control_plane.spec.kubeadm_config_spec,
+        &control_plane.spec.version,
+    );
     let is_init = current.init_configuration != InitConfiguration::default();
     let as_first = is_init && normal(&for_init(wanted)) == normal(&for_init(current));
     let current_as_join = if is_init {
@@ -144,6 +150,7 @@ mod tests {
 
     fn check(wanted: Value, current: Value) -> bool {
         let mut control_plane = KubeadmControlPlane::new("ns", "cp");
+        "v1.36.0".clone_into(&mut control_plane.spec.version);
         control_plane.spec.kubeadm_config_spec = serde_json::from_value(wanted).expect("a spec");
         is_config_up_to_date(&control_plane, &serde_json::from_value(current).expect("a spec"))
     }
@@ -188,6 +195,27 @@ mod tests {
         ];
         for (case, wanted, current, expected) in table {
             assert_eq!(check(wanted, current), expected, "{case}");
+        }
+    }
+
+    #[test]
+    fn a_machine_that_was_just_made_is_up_to_date_in_every_version() {
+        for version in ["v1.30.0", "v1.31.0", "v1.34.1", "v1.36.0"] {
+            let mut control_plane = KubeadmControlPlane::new("ns", "cp");
+            version.clone_into(&mut control_plane.spec.version);
+            let spec = json!({ "clusterConfiguration": { "apiServer": { "certSANs": ["localhost"] } },
+                "initConfiguration": { "nodeRegistration": { "name": "n" } },
+                "joinConfiguration": { "nodeRegistration": { "name": "n" } } });
+            control_plane.spec.kubeadm_config_spec = serde_json::from_value(spec).expect("a spec");
+            let made = with_local_mode(&control_plane.spec.kubeadm_config_spec, version);
+            assert!(
+                is_config_up_to_date(&control_plane, &for_init(&made)),
+                "first machine of {version}"
+            );
+            assert!(
+                is_config_up_to_date(&control_plane, &for_join(&made)),
+                "further machine of {version}"
+            );
         }
     }
 }
