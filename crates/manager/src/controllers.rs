@@ -19,7 +19,14 @@ pub(crate) fn start(engine: &Engine, workloads: &Workloads, backend: &Backend, k
     capstan_core::machine_set::start(engine, &providers);
     capstan_core::machine_deployment::start(engine, &providers);
     let settings = capstan_bootstrap_kubeadm::Settings::default();
-    capstan_bootstrap_kubeadm::start(engine, &providers, workloads, Arc::clone(keys), engine.entropy(), settings);
+    capstan_bootstrap_kubeadm::start(
+        engine,
+        &providers,
+        workloads,
+        Arc::clone(keys),
+        engine.entropy(),
+        settings,
+    );
     capstan_controlplane_kubeadm::start(engine, &providers, workloads, Arc::clone(keys));
     dev_cluster::wire(engine, backend);
     dev_machine::wire(engine, backend);
