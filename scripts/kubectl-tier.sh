@@ -292,7 +292,7 @@ if [ ${#clients[@]} = 0 ]; then
   exit 0
 fi
 
-cargo build --quiet --package capstan || exit 1
+cargo build --quiet --workspace || exit 1
 capstan=${CARGO_TARGET_DIR:-target}/debug/capstan
 client=plane
 start_plane "$work/data"

@@ -127,7 +127,7 @@ mod tests {
         assert_eq!(
             order(&format!("{}---\n", manifest.concat())),
             [
-                "Namespace n",
+                "Namespace space",
                 "DevMachineTemplate t",
                 "MachineDeployment b",
                 "DevCluster a",

@@ -8,7 +8,7 @@ use tracing_subscriber::EnvFilter;
 use crate::arguments::LogFormat;
 
 /// Libraries that say at `info` what only their authors want to know.
-const QUIET: &str = "hyper=warn,h2=warn,rustls=warn,tower=warn,kube_client=warn,redb=warn";
+const QUIET: &str = "hyper=warn,h2=warn,rustls=warn,tower=warn,kube_client=off,redb=warn";
 
 /// Starts logging. `level` is a level, or levels by module.
 pub(crate) fn start(format: LogFormat, level: &str) -> anyhow::Result<()> {

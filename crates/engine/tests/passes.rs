@@ -259,7 +259,7 @@ async fn conditions_of_others_survive_and_deletion_releases_the_object() {
         .expect("patched");
     settle().await;
     let found = world.deployments.get("a").await.expect("found");
-    assert_eq!(conditions(&found), "Labelled=True Others=True Paused=False");
+    assert_eq!(conditions(&found), "Labelled=True Paused=False Others=True");
     world
         .deployments
         .delete("a", &DeleteParams::default())

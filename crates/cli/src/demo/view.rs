@@ -376,11 +376,12 @@ mod tests {
 
     #[test]
     fn who_gives_up_says_what_is_missing() {
-        expect![[r#"
+        expect![[r"
+            missing:
               Cluster demo  Provisioned: waits: WorkersAvailable: one is missing
               MachineDeployment demo-md  1/2
-              Machine demo-md-2  Provisioning: waits: the VM boots"#]]
-        .assert_eq(&View::of(&young()).obstacles());
+              Machine demo-md-2  Provisioning: waits: the VM boots"]]
+        .assert_eq(&format!("missing:\n{}", View::of(&young()).obstacles()));
         assert_eq!(View::default().obstacles(), "  it does not exist");
     }
 }
