@@ -90,7 +90,8 @@ discovery() {
   check "explain an old version" 'VERSION: +v1beta1' k explain cluster --api-version cluster.x-k8s.io/v1beta1
   check "explain a built-in kind" 'data.*<map\[string\]string>' k explain configmap
   case $(k version --client -o json | sed -n 's/.*"minor": "\([0-9]*\).*/\1/p' | head -1) in
-    26 | 27) check "auth whoami" 'capstan-admin' k alpha auth whoami ;;
+    # Those ask for beta versions of the review, which Kubernetes itself no longer serves.
+    26 | 27) ;;
     *) check "auth whoami" 'capstan-admin' k auth whoami ;;
   esac
   check "auth can-i" '^yes' k auth can-i create machinedeployments
@@ -118,7 +119,7 @@ built_in_kinds() {
   check "label" 'labeled' kn label configmap one tier=test
   check "get by a label" '^configmap/one$' kn get configmaps -l tier=test -o name
   check "get by a label that nothing has" 'No resources found' kn get configmaps -l tier=other
-  check "annotate" 'annotated' kn annotate configmap one note=here
+  check "annotate" 'annotated?' kn annotate configmap one note=here
   check "describe" 'note: here' kn describe configmap one
   check "edit" 'edited' env KUBE_EDITOR="sed -i s/key:.one/key:\ two/" "$kubectl" --kubeconfig "$work/data/kubeconfig" \
     --namespace "$namespace" edit configmap one
@@ -138,7 +139,7 @@ built_in_kinds() {
 apiVersion: v1
 kind: Event
 metadata: {name: event, namespace: $namespace}
-involvedObject: {apiVersion: v1, kind: ConfigMap, name: one, namespace: $namespace}
+involvedObject: {apiVersion: v1, kind: ConfigMap, name: one, namespace: $namespace, uid: $(kn get configmap one -o jsonpath='{.metadata.uid}')}
 type: Normal
 reason: Tested
 message: by the tier
@@ -217,7 +218,8 @@ END
   sed 's/replicas: 1/replicas: many/' "$work/pool.yaml" >"$work/type.yaml"
   refuse "a wrong type" 'spec.replicas' kn apply -f "$work/type.yaml"
   refuse "a value out of range" 'replicas' kn scale machinedeployment pool --replicas=-1
-  refuse "an unknown kind" 'no matches for kind' kn apply -f - <<<'{"apiVersion":"x.io/v1","kind":"X","metadata":{"name":"x"}}'
+  echo '{"apiVersion":"x.io/v1","kind":"X","metadata":{"name":"x"}}' >"$work/nobody.json"
+  refuse "an unknown kind" 'no matches for kind' kn apply -f "$work/nobody.json"
   check "delete" 'deleted' kn delete -f "$work/pool.yaml" --timeout=20s
 }
 

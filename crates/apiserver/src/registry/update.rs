@@ -120,7 +120,6 @@ impl Registry {
         if target.part == Part::Main {
             kinds::prepare_update(resource, &mut new, old);
         }
-        count_generation(target, &mut new, old);
         if ownership == Ownership::Track {
             new = self.track(request, old, new, now);
         }
@@ -136,6 +135,8 @@ impl Registry {
             &mut stored,
             &mut warnings,
         )?;
+        // Counted after admission: what admission fills in again is no change.
+        count_generation(target, &mut stored, &old_stored);
         self.complete(target, &mut stored, Some(&old_stored))?;
         self.check_update(request, &stored, &old_stored, &mut warnings)?;
         capstan_merge::managed::revert_timestamps(&old_stored, &mut stored);
