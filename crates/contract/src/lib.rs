@@ -3,6 +3,7 @@
 
 mod clone;
 mod creation;
+mod in_place;
 mod owner;
 mod pause;
 mod providers;
@@ -10,6 +11,7 @@ pub mod secrets;
 
 pub use clone::{CloneError, TemplateClone};
 pub use creation::{CreationError, create_group, create_or_adopt, dynamic, is_made_for};
+pub use in_place::InPlace;
 pub use owner::with_owner;
 pub use pause::pause;
 pub use providers::{External, Providers};

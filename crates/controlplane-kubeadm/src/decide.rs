@@ -6,15 +6,15 @@
 //!   deleting  wait for the workers → delete all machines → gone
 //! ```
 
-use std::{collections::BTreeMap, time::Duration};
+use std::time::Duration;
 
-use capstan_api::{core::MachineSpec, owner, well_known};
-use capstan_contract::with_owner;
+use capstan_api::{owner, well_known};
+use capstan_contract::{InPlace, with_owner};
 use capstan_engine::{Lookup, ObjectKey, Plan, Preconditions, Wake, Why};
 use capstan_pki::Purpose;
 use capstan_workload::{Remote, etcd::MemberId};
 use kube::ResourceExt;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use crate::{
     act::Action,
@@ -205,41 +205,23 @@ fn kubeconfig(view: &View, plan: &mut Plan<Action>) {
 
 /// Labels, annotations, timeouts and gates of the template reach live machines without replacing them.
 fn keep_in_step(view: &View, plan: &mut Plan<Action>) {
-    let (labels, annotations) = (
-        intent::labels(view),
-        view.control_plane
-            .spec
-            .machine_template
-            .metadata
-            .annotations
-            .clone(),
-    );
+    let template = &view.control_plane.spec.machine_template;
+    let (labels, gates) = (intent::labels(view), intent::readiness_gates(view));
     for member in &view.members {
         let machine = &member.machine;
-        let mut patch = Map::new();
-        if !member.is_deleting() {
-            let mut metadata = Map::new();
-            for (name, current, wanted) in [
-                ("labels", machine.labels(), &labels),
-                ("annotations", machine.annotations(), &annotations),
-            ] {
-                let missing = missing_entries(current, wanted);
-                if !missing.is_empty() {
-                    metadata.insert(name.to_owned(), Value::Object(missing));
-                }
-            }
-            if !metadata.is_empty() {
-                patch.insert("metadata".to_owned(), Value::Object(metadata));
-            }
-        }
-        let spec = in_place_difference(view, &machine.spec);
-        if !spec.is_empty() {
-            patch.insert("spec".to_owned(), Value::Object(spec));
-        }
-        if !patch.is_empty() {
+        let wanted = InPlace {
+            labels: &labels,
+            annotations: &template.metadata.annotations,
+            // A control plane has no wish about it.
+            min_ready_seconds: machine.spec.min_ready_seconds,
+            readiness_gates: &gates,
+            taints: &template.spec.taints,
+            deletion: &template.spec.deletion,
+        };
+        if let Some(patch) = wanted.patch(machine) {
             let action = Action::PatchMachine {
                 key: ObjectKey::of(&**machine),
-                patch: Value::Object(patch),
+                patch,
             };
             let why = format!(
                 "Machine {} follows the control plane's template in place",
@@ -248,49 +230,6 @@ fn keep_in_step(view: &View, plan: &mut Plan<Action>) {
             plan.step_and_continue(action, Why::new("InPlace", why));
         }
     }
-}
-
-fn missing_entries(
-    current: &BTreeMap<String, String>,
-    wanted: &BTreeMap<String, String>,
-) -> Map<String, Value> {
-    let missing = wanted
-        .iter()
-        .filter(|(key, value)| current.get(*key) != Some(value));
-    missing.map(|(key, value)| (key.clone(), json!(value))).collect()
-}
-
-fn in_place_difference(view: &View, current: &MachineSpec) -> Map<String, Value> {
-    let wanted = &view.control_plane.spec.machine_template.spec;
-    let mut changes = Map::new();
-    let mut compare = |name: &str, current: Value, wanted: Value| {
-        if current != wanted {
-            changes.insert(
-                name.to_owned(),
-                if wanted == json!([]) { Value::Null } else { wanted },
-            );
-        }
-    };
-    compare(
-        "readinessGates",
-        json!(current.readiness_gates),
-        json!(intent::readiness_gates(view)),
-    );
-    compare("taints", json!(current.taints), json!(wanted.taints));
-    let timeouts = |it: &capstan_api::core::NodeTimeouts| {
-        json!({
-            "nodeDrainTimeoutSeconds": it.node_drain_timeout_seconds,
-            "nodeVolumeDetachTimeoutSeconds": it.node_volume_detach_timeout_seconds,
-            // A Machine's own default is not a difference.
-            "nodeDeletionTimeoutSeconds": it.node_deletion_timeout_seconds.unwrap_or(10),
-        })
-    };
-    compare(
-        "deletion",
-        timeouts(&current.deletion),
-        timeouts(&wanted.deletion),
-    );
-    changes
 }
 
 /// The conditions that this controller writes to its Machines.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use capstan_api::core::{Cluster, Machine, MachineDeployment, MachineSet};
 use capstan_contract::Providers;
 use capstan_engine::{Cache, Context, ObjectKey};
-use kube::{ResourceExt, core::SelectorExt};
+use kube::ResourceExt;
 
 use super::view::View;
 use crate::selector;

@@ -59,7 +59,7 @@ pub(super) fn report(view: &View, _plan: &Plan<Action>, _trail: &Trail<ActError>
     }
     MachineDeploymentStatus {
         conditions,
-        selector: Some(selector::text(&view.machine_deployment.spec.selector)).filter(|it| !it.is_empty()),
+        selector: selector::text(&view.machine_deployment.spec.selector),
         replicas: Some(sums.existing),
         ready_replicas: Some(sums.ready),
         available_replicas: Some(sums.available),

@@ -5,19 +5,16 @@
 //!   deleting  delete all machines → gone
 //! ```
 
-use std::{collections::BTreeMap, time::Duration};
+use std::time::Duration;
 
-use capstan_api::{
-    core::{Machine, MachineSpec},
-    owner, well_known,
-};
-use capstan_contract::{External, TemplateClone, dynamic};
+use capstan_api::{core::Machine, owner, well_known};
+use capstan_contract::{External, InPlace, TemplateClone, dynamic};
 use capstan_engine::{Lookup, ObjectKey, Plan, Preconditions, Wake, Why};
 use kube::{
     ResourceExt,
     core::{ApiResource, DynamicObject},
 };
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use super::{act::Action, deletion_order, intent, preflight, report, view::View};
 use capstan_contract::with_owner;
@@ -129,26 +126,21 @@ fn adopt(view: &View, plan: &mut Plan<Action>) {
 /// Labels, annotations, timeouts and gates of the template reach live machines without replacing them.
 fn keep_in_step(view: &View, plan: &mut Plan<Action>) {
     let set = &*view.machine_set;
+    let template = &set.spec.template;
+    let labels = intent::labels(set);
+    let wanted = InPlace {
+        labels: &labels,
+        annotations: &template.metadata.annotations,
+        min_ready_seconds: template.spec.min_ready_seconds,
+        readiness_gates: &template.spec.readiness_gates,
+        taints: &template.spec.taints,
+        deletion: &template.spec.deletion,
+    };
     for machine in &view.machines {
-        let deleting = machine.metadata.deletion_timestamp.is_some();
-        let mut patch = Map::new();
-        if !deleting {
-            let mut metadata = Map::new();
-            missing_entries(machine.labels(), &intent::labels(set), "labels", &mut metadata);
-            let annotations = &set.spec.template.metadata.annotations;
-            missing_entries(machine.annotations(), annotations, "annotations", &mut metadata);
-            if !metadata.is_empty() {
-                patch.insert("metadata".to_owned(), Value::Object(metadata));
-            }
-        }
-        let spec = in_place_difference(&machine.spec, &set.spec.template.spec);
-        if !spec.is_empty() {
-            patch.insert("spec".to_owned(), Value::Object(spec));
-        }
-        if !patch.is_empty() {
+        if let Some(patch) = wanted.patch(machine) {
             let action = Action::PatchMachine {
                 key: ObjectKey::of(&**machine),
-                patch: Value::Object(patch),
+                patch,
             };
             let why = format!(
                 "Machine {} follows its MachineSet's template in place",
@@ -157,56 +149,6 @@ fn keep_in_step(view: &View, plan: &mut Plan<Action>) {
             plan.step_and_continue(action, Why::new("InPlace", why));
         }
     }
-}
-
-fn missing_entries(
-    current: &BTreeMap<String, String>,
-    wanted: &BTreeMap<String, String>,
-    name: &str,
-    metadata: &mut Map<String, Value>,
-) {
-    let missing: Map<String, Value> = wanted
-        .iter()
-        .filter(|(key, value)| current.get(*key) != Some(value))
-        .map(|(key, value)| (key.clone(), json!(value)))
-        .collect();
-    if !missing.is_empty() {
-        metadata.insert(name.to_owned(), Value::Object(missing));
-    }
-}
-
-/// The fields that change in place, as a merge patch of the Machine's spec.
-fn in_place_difference(current: &MachineSpec, wanted: &MachineSpec) -> Map<String, Value> {
-    let mut changes = Map::new();
-    let mut compare = |name: &str, current: Value, wanted: Value| {
-        if current != wanted {
-            changes.insert(
-                name.to_owned(),
-                if wanted == json!([]) { Value::Null } else { wanted },
-            );
-        }
-    };
-    compare(
-        "minReadySeconds",
-        json!(current.min_ready_seconds),
-        json!(wanted.min_ready_seconds),
-    );
-    compare(
-        "readinessGates",
-        json!(current.readiness_gates),
-        json!(wanted.readiness_gates),
-    );
-    compare("taints", json!(current.taints), json!(wanted.taints));
-    let timeouts = |it: &MachineSpec| {
-        json!({
-            "nodeDrainTimeoutSeconds": it.deletion.node_drain_timeout_seconds,
-            "nodeVolumeDetachTimeoutSeconds": it.deletion.node_volume_detach_timeout_seconds,
-            // A Machine's own default is not a difference.
-            "nodeDeletionTimeoutSeconds": it.deletion.node_deletion_timeout_seconds.unwrap_or(10),
-        })
-    };
-    compare("deletion", timeouts(current), timeouts(wanted));
-    changes
 }
 
 fn scale(view: &View, plan: &mut Plan<Action>) {

@@ -6,7 +6,7 @@ use capstan_api::core::{Cluster, ContractReference, Machine, MachineDeployment, 
 use capstan_api::owner;
 use capstan_contract::Providers;
 use capstan_engine::{Cache, Context, Lookup, ObjectKey};
-use kube::{ResourceExt, core::SelectorExt};
+use kube::ResourceExt;
 
 use super::view::View;
 use crate::{index, selector};

@@ -50,7 +50,7 @@ pub(super) fn report(view: &View, plan: &Plan<Action>, _trail: &Trail<ActError>)
     }
     MachineSetStatus {
         conditions,
-        selector: Some(selector::text(&view.machine_set.spec.selector)).filter(|it| !it.is_empty()),
+        selector: selector::text(&view.machine_set.spec.selector),
         replicas: Some(count(view.machines.len())),
         ready_replicas: Some(with(&view.machines, "Ready")),
         available_replicas: Some(with(&view.machines, "Available")),
