@@ -1,12 +1,15 @@
 //! What the KubeadmControlPlane controller does to the world, one effect per action.
 
-use capstan_api::{bootstrap::KubeadmConfigSpec, core::Machine, owner};
+use capstan_api::{bootstrap::KubeadmConfigSpec, controlplane::KubeadmControlPlane, core::Machine, owner};
 use capstan_contract::{CreationError, create_group, create_or_adopt, secrets};
 use capstan_engine::{
     Classified, Context, EventKind, ObjectKey, ObjectRef, Preconditions, Retry, WriteError,
 };
 use capstan_pki::{Algorithm, Authority, AuthorityOptions, Kubeconfig, Purpose};
-use capstan_workload::etcd::{self, MemberId};
+use capstan_workload::{
+    Connection,
+    etcd::{self, MemberId},
+};
 use k8s_openapi::api::core::v1::Secret;
 use kube::{
     ResourceExt,
@@ -16,6 +19,7 @@ use serde_json::{Value, json};
 
 use crate::{
     observe::{Sources, certificate_set},
+    upkeep,
     view::View,
 };
 
@@ -39,6 +43,22 @@ pub enum Action {
         /// Host, KubeadmConfig and Machine.
         objects: Vec<(ApiResource, DynamicObject)>,
     },
+    /// Takes a Machine over, with the secrets that were made for it.
+    Adopt {
+        /// The Machine.
+        machine: ObjectKey,
+        /// The patch of its owners, guarded by the revision.
+        patch: Value,
+        /// The secrets and the patches of their owners, guarded by the revision.
+        secrets: Vec<(ObjectKey, Value)>,
+    },
+    /// Sets or removes annotations of the control plane itself.
+    Annotate {
+        /// A JSON merge patch.
+        patch: Value,
+    },
+    /// Changes something inside the workload cluster.
+    Upkeep(upkeep::Change),
     /// Deletes a Machine.
     DeleteMachine {
         /// The Machine.
@@ -117,6 +137,15 @@ pub enum ActError {
         #[source]
         source: etcd::Error,
     },
+    /// Something inside the workload cluster was not changed.
+    #[error(transparent)]
+    Upkeep(#[from] upkeep::ChangeError),
+    /// The control plane is not what it was when the decision was made.
+    #[error("KubeadmControlPlane {control_plane} is going or is another one: it adopts nothing")]
+    Gone {
+        /// The control plane.
+        control_plane: ObjectKey,
+    },
     /// The workload cluster is not connected.
     #[error("cluster {cluster} is not connected: {why}")]
     NotConnected {
@@ -132,8 +161,10 @@ impl Classified for ActError {
         match self {
             Self::Write(error) => error.retry(),
             Self::Creation(error) => error.retry(),
-            Self::Certificate { .. } | Self::Etcd { .. } | Self::NoAuthority { .. } => Retry::Backoff,
-            Self::NotConnected { .. } => Retry::OnChange,
+            Self::Certificate { .. } | Self::Etcd { .. } | Self::NoAuthority { .. } | Self::Upkeep(_) => {
+                Retry::Backoff
+            }
+            Self::NotConnected { .. } | Self::Gone { .. } => Retry::OnChange,
         }
     }
 }
@@ -174,6 +205,22 @@ pub(crate) async fn act(
             }
             Ok(())
         }
+        Action::Adopt {
+            machine,
+            patch,
+            secrets,
+        } => adopt(view, machine, patch, secrets, context).await,
+        Action::Annotate { patch } => {
+            let key = ObjectKey::of(control_plane);
+            writer
+                .merge_patch::<KubeadmControlPlane>(&(), &key, patch)
+                .await?;
+            Ok(())
+        }
+        Action::Upkeep(change) => {
+            let connection = connected(sources, &cluster_key(view))?;
+            Ok(upkeep::perform(connection.client(), change).await?)
+        }
         Action::DeleteMachine { key, preconditions } => {
             if let Err(error) = writer.delete::<Machine>(&(), key, preconditions.clone()).await {
                 tell(
@@ -204,6 +251,40 @@ pub(crate) async fn act(
             new_leader,
         } => remove_member(sources, view, *member, ask, leader_node, *new_leader).await,
     }
+}
+
+fn connected(sources: &Sources, cluster: &ObjectKey) -> Result<Connection, ActError> {
+    let connection = sources.workloads.connection(cluster);
+    connection.found().cloned().ok_or_else(|| ActError::NotConnected {
+        cluster: cluster.clone(),
+        why: "no connection".to_owned(),
+    })
+}
+
+/// Takes a Machine over. The control plane is read anew first: one that was deleted a moment ago must not take back what
+/// garbage collection has just set free.
+async fn adopt(
+    view: &View,
+    machine: &ObjectKey,
+    patch: &Value,
+    secrets: &[(ObjectKey, Value)],
+    context: &Context,
+) -> Result<(), ActError> {
+    let writer = &context.writer;
+    let key = ObjectKey::of(&*view.control_plane);
+    let newest = writer.read::<KubeadmControlPlane>(&(), &key).await?;
+    let is_same = |it: &KubeadmControlPlane| {
+        it.uid() == view.control_plane.uid() && it.metadata.deletion_timestamp.is_none()
+    };
+    if !newest.as_ref().is_some_and(is_same) {
+        return Err(ActError::Gone { control_plane: key });
+    }
+    // The Machine last: as long as it has no controller, the next pass begins again.
+    for (secret, patch) in secrets {
+        writer.merge_patch::<Secret>(&(), secret, patch).await?;
+    }
+    writer.merge_patch::<Machine>(&(), machine, patch).await?;
+    Ok(())
 }
 
 fn cluster_key(view: &View) -> ObjectKey {
@@ -316,10 +397,7 @@ async fn remove_member(
         cluster: cluster.clone(),
         why,
     };
-    let connection = sources.workloads.connection(&cluster);
-    let connection = connection
-        .found()
-        .ok_or_else(|| not_connected("no connection".to_owned()))?;
+    let connection = connected(sources, &cluster)?;
     let credentials = sources.credentials(&cluster, view).await.map_err(not_connected)?;
     let fail = |source| ActError::Etcd {
         node: leader_node.to_owned(),

@@ -1,8 +1,8 @@
 //! Decides what happens to one KubeadmControlPlane next.
 //!
 //! ```text
-//!   alive     certificates → kubeconfig → machines in step → take etcd members out → one machine at a time: init, join,
-//!             replace, remove
+//!   alive     adopt → certificates → kubeconfig → machines in step → take etcd members out → replace what is unhealthy →
+//!             one machine at a time: init, join, roll out, remove → kube-proxy and CoreDNS
 //!   deleting  wait for the workers → delete all machines → gone
 //! ```
 
@@ -12,15 +12,16 @@ use capstan_api::{owner, well_known};
 use capstan_contract::{InPlace, with_owner};
 use capstan_engine::{Lookup, ObjectKey, Plan, Preconditions, Wake, Why};
 use capstan_pki::Purpose;
-use capstan_workload::{Remote, etcd::MemberId};
 use kube::ResourceExt;
 use serde_json::json;
 
 use crate::{
     act::Action,
-    intent,
+    adoption, intent, membership,
+    preflight::{Scaling, blockers},
     quorum::{self, Change},
-    report, selection,
+    remediation::{self, Record, Verdict},
+    report, selection, upkeep,
     view::{Member, View},
 };
 
@@ -60,11 +61,19 @@ pub(crate) fn decide(view: &View) -> Plan<Action> {
         ));
         return plan;
     }
+    if adoption::adopt(view, &mut plan) {
+        return plan;
+    }
     kubeconfig(view, &mut plan);
     keep_in_step(view, &mut plan);
-    tell_machines(view, &mut plan);
-    take_out_member(view, &mut plan);
-    scale(view, &mut plan);
+    let verdict = remediation::judge(view);
+    tell_machines(view, &verdict, &mut plan);
+    if !membership::take_out_stray(view, &mut plan) {
+        membership::take_out_leaving(view, &mut plan);
+        if !remediate(view, &verdict, &mut plan) {
+            scale(view, &mut plan);
+        }
+    }
     if !view.is_initialized()
         || !view
             .members
@@ -92,7 +101,7 @@ fn delete(view: &View, plan: &mut Plan<Action>) {
             .annotations()
             .contains_key(well_known::annotation::KCP_PRE_TERMINATE_HOOK)
         {
-            drop_hook(member, "the control plane is being deleted", plan);
+            membership::drop_hook(member, "the control plane is being deleted", plan);
         }
         if !member.is_deleting() {
             delete_machine(member, "the control plane is being deleted", plan);
@@ -122,19 +131,6 @@ fn delete_machine(member: &Member, why: &str, plan: &mut Plan<Action>) {
             "DeleteMachine",
             format!("delete Machine {}: {why}", member.name()),
         ),
-    );
-}
-
-fn drop_hook(member: &Member, why: &str, plan: &mut Plan<Action>) {
-    let patch =
-        json!({ "metadata": { "annotations": { well_known::annotation::KCP_PRE_TERMINATE_HOOK: null } } });
-    let action = Action::PatchMachine {
-        key: ObjectKey::of(&*member.machine),
-        patch,
-    };
-    plan.step_and_continue(
-        action,
-        Why::new("DropHook", format!("release Machine {}: {why}", member.name())),
     );
 }
 
@@ -233,9 +229,9 @@ fn keep_in_step(view: &View, plan: &mut Plan<Action>) {
 }
 
 /// The conditions that this controller writes to its Machines.
-fn tell_machines(view: &View, plan: &mut Plan<Action>) {
+fn tell_machines(view: &View, verdict: &Verdict, plan: &mut Plan<Action>) {
     for member in &view.members {
-        if let Some(patch) = report::machine_conditions_patch(view, member) {
+        if let Some(patch) = report::machine_conditions_patch(view, member, verdict) {
             let action = Action::PatchMachineStatus {
                 key: ObjectKey::of(&*member.machine),
                 patch,
@@ -246,85 +242,53 @@ fn tell_machines(view: &View, plan: &mut Plan<Action>) {
     }
 }
 
-/// Takes the etcd member of a machine out before its host goes: leadership first, then the member, then the hook.
-fn take_out_member(view: &View, plan: &mut Plan<Action>) {
-    let Some(member) = view
-        .members
-        .iter()
-        .filter(|it| it.waits_for_cleanup())
-        .min_by_key(|it| it.machine.metadata.creation_timestamp.as_ref().map(|it| it.0))
-    else {
-        return;
-    };
-    plan.wakes(Wake::After(BLOCKED_RETRY), view.now);
-    if view.members.len() == 1 {
-        return drop_hook(member, "it is the last machine", plan);
+/// Replaces an unhealthy machine. Says whether it does, in which case nothing else is decided about machines.
+fn remediate(view: &View, verdict: &Verdict, plan: &mut Plan<Action>) -> bool {
+    let recorded = Record::in_progress(&view.control_plane);
+    if recorded
+        .as_ref()
+        .is_some_and(|it| remediation::is_finished(view, it))
+    {
+        forget_remediation(plan);
     }
-    if !view.has_stacked_etcd() {
-        return drop_hook(member, "etcd is not on the machines", plan);
+    match verdict {
+        Verdict::Nothing => false,
+        Verdict::NotNow {
+            machine,
+            message,
+            until,
+            ..
+        } => {
+            plan.waits(Why::new("Remediating", format!("Machine {machine}: {message}")));
+            if let Some(until) = until {
+                plan.wakes(Wake::At(*until), view.now);
+            }
+            false
+        }
+        Verdict::Replace { machine, record } => {
+            if recorded.as_ref() != Some(record) {
+                let annotations =
+                    json!({ well_known::annotation::REMEDIATION_IN_PROGRESS: record.to_text() });
+                let action = Action::Annotate {
+                    patch: json!({ "metadata": { "annotations": annotations } }),
+                };
+                let why = format!("Machine {machine} is unhealthy and is replaced");
+                plan.step(action, Why::new("Remediating", why));
+            }
+            if let Some(member) = view.members.iter().find(|it| it.name() == *machine) {
+                delete_machine(member, "it is unhealthy", plan);
+            }
+            true
+        }
     }
-    let Some(node) = member.node_name() else {
-        return drop_hook(member, "it never had a node", plan);
-    };
-    let Remote::Found(etcd) = &view.etcd else {
-        plan.waits(Why::new(
-            "EtcdUnreachable",
-            format!("Machine {} waits: etcd cannot be asked", member.name()),
-        ));
-        return;
-    };
-    let Some(own) = etcd.members.iter().find(|it| it.name == node) else {
-        return drop_hook(member, "its etcd member is gone", plan);
-    };
-    if !quorum::holds_after(&view.quorum_members(), Change::Remove(node)) {
-        let why = format!(
-            "Machine {} waits: without its etcd member there is no quorum",
-            member.name()
-        );
-        plan.waits(Why::new("QuorumAtRisk", why));
-        return;
-    }
-    let heir = heir(view, member);
-    let lead = if etcd.leader == Some(own.id) {
-        heir.as_ref().map(|it| it.1)
-    } else {
-        None
-    };
-    let Some((ask, _)) = heir else {
-        plan.waits(Why::new(
-            "NoHeir",
-            format!("Machine {} waits: no other etcd member is healthy", member.name()),
-        ));
-        return;
-    };
-    let action = Action::RemoveEtcdMember {
-        member: own.id,
-        ask,
-        leader_node: node.to_owned(),
-        new_leader: lead,
-    };
-    plan.step(
-        action,
-        Why::new("RemoveEtcdMember", format!("take the etcd member {node} out")),
-    );
-    drop_hook(member, "its etcd member is taken out", plan);
 }
 
-/// Another machine that can take over: healthy, up to date if possible, the newest of those. Its node and member.
-fn heir(view: &View, leaving: &Member) -> Option<(String, MemberId)> {
-    let others = view
-        .members
-        .iter()
-        .filter(|it| it.name() != leaving.name() && !it.is_deleting());
-    let able = others.filter(|it| view.is_etcd_member_healthy(it) && it.are_pods_healthy(true));
-    let best = able.max_by_key(|it| {
-        (
-            view.differences(it).is_empty(),
-            it.machine.metadata.creation_timestamp.as_ref().map(|it| it.0),
-            it.name(),
-        )
-    })?;
-    Some((best.node_name()?.to_owned(), view.etcd_member(best)?.id))
+fn forget_remediation(plan: &mut Plan<Action>) {
+    let annotations = json!({ well_known::annotation::REMEDIATION_IN_PROGRESS: null });
+    let action = Action::Annotate {
+        patch: json!({ "metadata": { "annotations": annotations } }),
+    };
+    plan.step(action, Why::new("Remediated", "the replacement is there"));
 }
 
 fn scale(view: &View, plan: &mut Plan<Action>) {
@@ -336,6 +300,10 @@ fn scale(view: &View, plan: &mut Plan<Action>) {
         .count();
     if have == 0 {
         return add(view, "the first machine", plan);
+    }
+    // Whatever joins from here on has to join as the new version does.
+    if outdated > 0 && !upkeep::before_rollout(view, plan) {
+        return;
     }
     if have < wanted {
         return add_if_stable(view, &format!("{have} of {wanted} machines are there"), plan);
@@ -355,57 +323,18 @@ fn scale(view: &View, plan: &mut Plan<Action>) {
             remove_if_stable(view, &why, plan)
         }
     }
+    upkeep::after_rollout(view, plan);
 }
 
-/// What forbids to add or remove a machine now, in the words of the conditions.
-// Parity: upstream controlplane/kubeadm/reconcilers/scale.go:preflightChecks
-pub(crate) fn blockers(view: &View) -> Vec<String> {
-    let mut blockers = Vec::new();
-    if !view.has_certificates() {
-        blockers.push("certificates are not available".to_owned());
-    }
-    if let Some(member) = view.members.iter().find(|it| it.is_deleting()) {
-        blockers.push(format!("waiting for Machine {} to be deleted", member.name()));
-        return blockers;
-    }
-    for member in &view.members {
-        if member.node_name().is_none() {
-            blockers.push(format!(
-                "Machine {} does not have a corresponding Node yet (Machine.status.nodeRef not set)",
-                member.name()
-            ));
-            continue;
-        }
-        for component in crate::Component::ALL {
-            if component == crate::Component::Etcd && !view.has_stacked_etcd() {
-                continue;
-            }
-            let health = member.health(component);
-            if health.as_ref().is_none_or(|it| it.status != "True") {
-                let told = health.map(|it| it.message).filter(|it| !it.is_empty());
-                let told = told.unwrap_or_else(|| "not known yet".to_owned());
-                blockers.push(format!(
-                    "Machine {}: {}: {told}",
-                    member.name(),
-                    component.condition()
-                ));
-            }
-        }
-        if !view.is_etcd_member_healthy(member) {
-            blockers.push(format!(
-                "Machine {}: EtcdMemberHealthy: not healthy or not known yet",
-                member.name()
-            ));
-        }
-    }
-    blockers
-}
-
-fn blocked(view: &View, reason: &'static str, plan: &mut Plan<Action>) -> bool {
-    let blockers = blockers(view);
+fn blocked(view: &View, scaling: Scaling, plan: &mut Plan<Action>) -> bool {
+    let blockers = blockers(view, scaling);
     if blockers.is_empty() {
         return false;
     }
+    let reason = match scaling {
+        Scaling::Up => "ScalingUp",
+        Scaling::Down => "ScalingDown",
+    };
     plan.waits(Why::new(reason, blockers.join("; ")));
     plan.wakes(Wake::After(BLOCKED_RETRY), view.now);
     true
@@ -413,7 +342,7 @@ fn blocked(view: &View, reason: &'static str, plan: &mut Plan<Action>) -> bool {
 
 fn add_if_stable(view: &View, why: &str, plan: &mut Plan<Action>) {
     let quorum = !view.has_stacked_etcd() || quorum::holds_after(&view.quorum_members(), Change::Add);
-    if blocked(view, "ScalingUp", plan) {
+    if blocked(view, Scaling::Up, plan) {
         return;
     }
     if quorum {
@@ -441,6 +370,9 @@ fn add(view: &View, why: &str, plan: &mut Plan<Action>) {
                 Action::CloneMachine { name, objects },
                 Why::new("CreateMachine", why),
             );
+            if Record::in_progress(&view.control_plane).is_some() {
+                forget_remediation(plan);
+            }
         }
         Err(why) => {
             plan.waits(Why::new("ScalingUp", why));
@@ -450,7 +382,7 @@ fn add(view: &View, why: &str, plan: &mut Plan<Action>) {
 }
 
 fn remove_if_stable(view: &View, why: &str, plan: &mut Plan<Action>) {
-    if blocked(view, "ScalingDown", plan) {
+    if blocked(view, Scaling::Down, plan) {
         return;
     }
     let candidates = view.candidates();

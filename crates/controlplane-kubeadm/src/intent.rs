@@ -18,6 +18,7 @@ use kube::{
 use serde_json::json;
 
 use crate::{
+    remediation::Record,
     up_to_date::{for_init, for_join},
     view::{Component, View},
 };
@@ -173,8 +174,8 @@ pub(crate) fn with_local_mode(spec: &KubeadmConfigSpec, version: &str) -> Kubead
     spec
 }
 
-/// The annotations of the control plane's Machines: the template's, and the hook with which an etcd member is taken out
-/// before its host goes.
+/// The annotations of a new Machine: the template's, the hook with which an etcd member is taken out before its host
+/// goes, and, if it replaces an unhealthy one, the record of that.
 pub(crate) fn annotations(view: &View) -> BTreeMap<String, String> {
     let mut annotations = view
         .control_plane
@@ -187,6 +188,12 @@ pub(crate) fn annotations(view: &View) -> BTreeMap<String, String> {
         well_known::annotation::KCP_PRE_TERMINATE_HOOK.to_owned(),
         String::new(),
     );
+    if let Some(record) = Record::in_progress(&view.control_plane) {
+        annotations.insert(
+            well_known::annotation::REMEDIATION_FOR.to_owned(),
+            record.to_text(),
+        );
+    }
     annotations
 }
 

@@ -13,11 +13,15 @@ use capstan_contract::{Providers, secrets, secrets::ClusterSecrets};
 use capstan_engine::{Cache, Context, Lookup, ObjectKey};
 use capstan_pki::{Algorithm, Authority, CertificateSet, KeySource, Purpose, Request};
 use capstan_workload::{Connection, Remote, Workloads, etcd};
-use k8s_openapi::api::core::v1::ConfigMap;
+use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kube::{Api, ResourceExt};
 use parking_lot::Mutex;
 
-use crate::view::{Component, Etcd, Kubeconfig, Member, View};
+use crate::{
+    adoption::Orphan,
+    upkeep::{self, Half, Upkeep},
+    view::{Component, Etcd, Kubeconfig, Member, View},
+};
 
 /// The user that etcd sees.
 // Parity: upstream controlplane/kubeadm/pkg/cluster.go, common name of the etcd client certificate
@@ -28,6 +32,12 @@ const RENEWAL: Duration = Duration::from_secs(365 * 24 * 3600 / 2);
 
 /// How long an etcd client certificate is used before a new one is issued.
 const CREDENTIALS_LIFE: Duration = Duration::from_secs(24 * 3600);
+
+/// How long what was seen in order inside a workload cluster is taken to be.
+const SETTLED: Duration = Duration::from_secs(600);
+
+/// What was seen in order inside a workload cluster: which half, for which generation, and until when that is believed.
+type Settled = (Half, Option<i64>, capstan_base::Timestamp);
 
 /// Etcd client credentials of one cluster, until when they are used, and the authority they were issued by.
 struct Issued {
@@ -47,6 +57,7 @@ pub(crate) struct Sources {
     pub keys: Arc<dyn KeySource>,
     pub clock: Arc<dyn Clock>,
     issued: Mutex<BTreeMap<ObjectKey, Issued>>,
+    settled: Mutex<BTreeMap<ObjectKey, Settled>>,
 }
 
 impl std::fmt::Debug for Sources {
@@ -77,6 +88,7 @@ impl Sources {
             keys,
             clock,
             issued: Mutex::default(),
+            settled: Mutex::default(),
         }
     }
 
@@ -116,12 +128,77 @@ impl Sources {
             kubeconfig: self.kubeconfig(&key, &control_plane, context).await,
             kubeadm_config: kubeadm_config(&control_plane, &connection).await,
             etcd: Remote::Absent,
+            upkeep: Upkeep::Settled,
+            orphans: self.orphans(&control_plane, &key),
             members: self.members(&control_plane, &namespace, &connection).await,
             control_plane,
             cluster,
         };
         view.etcd = self.etcd(&view, &key, &connection).await;
+        self.upkeep(&mut view, key, &connection).await;
         view
+    }
+
+    /// Reads what is due inside the workload cluster, unless it was seen in order a short while ago.
+    async fn upkeep(&self, view: &mut View, key: ObjectKey, connection: &Remote<Connection>) {
+        let Some(half) = upkeep::due(view) else {
+            return;
+        };
+        let generation = view.control_plane.metadata.generation;
+        let is_known = |it: &Settled| it.0 == half && it.1 == generation && it.2 > view.now;
+        if self.settled.lock().get(&key).is_some_and(is_known) {
+            return;
+        }
+        view.upkeep = upkeep::read(half, &view.control_plane.spec.version, connection, view.now).await;
+        let mut settled = self.settled.lock();
+        if upkeep::is_settled(view) {
+            settled.insert(key, (half, generation, view.now + SETTLED));
+        } else {
+            settled.remove(&key);
+        }
+    }
+
+    /// The control plane machines of the cluster that have no controller. Those that are going are left alone.
+    fn orphans(&self, control_plane: &KubeadmControlPlane, cluster: &ObjectKey) -> Vec<Orphan> {
+        if control_plane.metadata.deletion_timestamp.is_some() {
+            return Vec::new();
+        }
+        let mut machines = self.machines.in_namespace(&cluster.namespace);
+        machines.retain(|it| {
+            it.spec.cluster_name == cluster.name
+                && it.labels().contains_key(well_known::label::CONTROL_PLANE)
+                && owner::controller_of(&it.metadata).is_none()
+                && it.metadata.deletion_timestamp.is_none()
+        });
+        machines
+            .into_iter()
+            .map(|machine| {
+                let reference = machine.spec.bootstrap.config_ref.as_ref();
+                let reference = reference.filter(|it| it.kind == KubeadmConfig::KIND);
+                let config =
+                    reference.and_then(|it| self.configs.get(&ObjectKey::new(&*cluster.namespace, &it.name)));
+                Orphan {
+                    secrets: config
+                        .as_ref()
+                        .map(|it| self.secrets_of(it, cluster))
+                        .unwrap_or_default(),
+                    config,
+                    machine,
+                }
+            })
+            .collect()
+    }
+
+    /// The secrets of a cluster that belong to a KubeadmConfig, its bootstrap data left out.
+    fn secrets_of(&self, config: &KubeadmConfig, cluster: &ObjectKey) -> Vec<Arc<Secret>> {
+        let data = config.status.as_ref().and_then(|it| it.data_secret_name.clone());
+        let mut secrets = self.secrets.cache().in_namespace(&cluster.namespace);
+        secrets.retain(|it| {
+            owner::is_owned_by(&it.metadata, config)
+                && it.labels().get(well_known::label::CLUSTER_NAME) == Some(&cluster.name)
+                && Some(it.name_any()) != data
+        });
+        secrets
     }
 
     async fn members(

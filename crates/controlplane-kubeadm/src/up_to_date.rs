@@ -23,6 +23,16 @@ pub(crate) fn differences(
 ) -> Vec<String> {
     let machine = &member.machine;
     let mut found = Vec::new();
+    let expiry = machine
+        .status
+        .as_ref()
+        .and_then(|it| it.certificates_expiry_date.as_ref());
+    let margin = control_plane.spec.rollout.before.certificates_expiry_days;
+    if let (Some(expiry), Some(days)) = (expiry, margin)
+        && expiry.0.as_second() - now.as_second() < i64::from(days) * 24 * 3600
+    {
+        found.push("Certificates will expire soon".to_owned());
+    }
     let created = machine.metadata.creation_timestamp.as_ref().map(|it| it.0);
     let after = control_plane
         .spec

@@ -19,7 +19,7 @@ use capstan_workload::{
 use k8s_openapi::api::core::v1::{Node, Pod};
 use kube::ResourceExt;
 
-use crate::{pod_health, quorum, selection::Candidate, up_to_date};
+use crate::{adoption::Orphan, pod_health, quorum, selection::Candidate, up_to_date, upkeep::Upkeep};
 
 /// The snapshot of one pass.
 #[derive(Debug, Clone)]
@@ -34,6 +34,8 @@ pub struct View {
     pub cluster: Option<Arc<Cluster>>,
     /// Its machines, by name.
     pub members: Vec<Member>,
+    /// Machines of the cluster's control plane that nobody controls, by name.
+    pub orphans: Vec<Orphan>,
     /// How many worker Machines the cluster has.
     pub workers: usize,
     /// The template of the hosts.
@@ -46,6 +48,8 @@ pub struct View {
     pub kubeadm_config: Remote<()>,
     /// The etcd cluster; not asked before the control plane is initialised.
     pub etcd: Remote<Etcd>,
+    /// What has to be kept in order inside the workload cluster.
+    pub upkeep: Upkeep,
 }
 
 /// What is known of the kubeconfig.

@@ -7,9 +7,11 @@
 mod cluster;
 mod fields;
 mod node;
+mod reading;
 mod version;
 pub mod yaml;
 
 pub use cluster::{ClusterFacts, cluster_configuration};
 pub use node::{init_configuration, join_configuration};
+pub use reading::{ClusterDocument, ReadError, read_cluster_configuration};
 pub use version::{KubeadmApi, UnsupportedVersion};

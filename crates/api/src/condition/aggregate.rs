@@ -168,7 +168,7 @@ fn lines(told: &[(Priority, Member, String)]) -> Vec<String> {
 }
 
 /// `Machine a`, `Machines a, b` or `Machines a, b, c, ... (2 more)`.
-fn named(kind: &str, names: &[&str]) -> String {
+pub fn named(kind: &str, names: &[&str]) -> String {
     match names {
         [one] => format!("{kind} {one}"),
         few if few.len() <= LIMIT => format!("{} {}", pluralize(kind), few.join(", ")),

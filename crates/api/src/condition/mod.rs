@@ -15,7 +15,7 @@ mod summary;
 mod types;
 pub mod v1beta1;
 
-pub use aggregate::{Aggregate, Member};
+pub use aggregate::{Aggregate, Member, named};
 pub use foreign::{MalformedCondition, foreign_conditions};
 pub use merge::{Priority, Reasons};
 pub use mirror::{Fallback, Mirror};

@@ -1,10 +1,12 @@
 //! What is true of a control plane, from what was seen, chosen and done, and what it says of its Machines.
-// Parity: upstream controlplane/kubeadm/reconcilers/status.go, controlplane/kubeadm/pkg/workload_cluster_conditions.go
+// Parity: upstream controlplane/kubeadm/reconcilers/kubeadmcontrolplane/status.go
+
+mod machine;
 
 use std::collections::BTreeMap;
 
 use capstan_api::{
-    Condition, IntOrString,
+    IntOrString,
     condition::{self, Aggregate, Draft, Member as Source, Reason, Reasons, Status, Type},
     controlplane::{KubeadmControlPlaneInitialization, KubeadmControlPlaneStatus},
     core::{Conditioned, StatusVersion},
@@ -14,14 +16,16 @@ use capstan_base::version::Version;
 use capstan_engine::{Plan, Trail};
 use capstan_workload::Remote;
 use kube::ResourceExt;
-use serde_json::{Value, json};
 
 use crate::{
     act::{ActError, Action},
-    decide::blockers,
-    quorum,
+    preflight::{Scaling, blockers},
+    quorum, remediation,
     view::{Component, Member, View},
 };
+
+pub(crate) use machine::machine_conditions_patch;
+use machine::{etcd_member_health, pod_condition};
 
 /// The condition types that this controller owns.
 pub(crate) const OWNED: &[&str] = &[
@@ -39,9 +43,6 @@ pub(crate) const OWNED: &[&str] = &[
     "Deleting",
     "Paused",
 ];
-
-/// The taint and label that kubeadm gives control plane nodes.
-const CONTROL_PLANE_ROLE: &str = "node-role.kubernetes.io/control-plane";
 
 /// The whole status.
 pub(crate) fn report(
@@ -72,7 +73,7 @@ pub(crate) fn report(
         rolling_out(view),
         scaling_up(view),
         scaling_down(view),
-        Draft::new(Type::Remediating, Status::False, Reason::NotRemediating, ""),
+        remediating(view),
         deleting(view),
         available(view),
     ];
@@ -104,6 +105,7 @@ pub(crate) fn report(
         )),
         versions: versions(view),
         version: lowest_version(view),
+        last_remediation: remediation::last(view).or_else(|| before.last_remediation.clone()),
         ..before
     }
 }
@@ -318,11 +320,11 @@ fn rolling_out(view: &View) -> Draft {
     Draft::new(Type::RollingOut, Status::True, Reason::RollingOut, message)
 }
 
-fn with_blockers(head: String, view: &View) -> String {
+fn with_blockers(head: String, view: &View, scaling: Scaling) -> String {
     let mut blockers = if view.members.is_empty() {
         Vec::new()
     } else {
-        blockers(view)
+        blockers(view, scaling)
     };
     if let capstan_engine::Lookup::Absent = view.infrastructure_template {
         let kind = &view
@@ -341,6 +343,38 @@ fn with_blockers(head: String, view: &View) -> String {
     format!("{head} is blocked because:\n{}", lines.join("\n"))
 }
 
+fn remediating(view: &View) -> Draft {
+    let aggregate = Aggregate {
+        source: Type::OwnerRemediated.as_str(),
+        target: Type::Remediating.as_str(),
+        negative: false,
+        reasons: Reasons {
+            issue: Reason::Remediating,
+            unknown: Reason::Remediating,
+            info: Reason::Remediating,
+        },
+    };
+    let asked = view
+        .members
+        .iter()
+        .filter(|it| remediation::is_to_be_remediated(&it.machine))
+        .map(|it| Source::of(&*it.machine, Type::OwnerRemediated.as_str()));
+    if let Some(told) = aggregate.of(asked) {
+        return Draft::new(Type::Remediating, Status::True, Reason::Remediating, told.message);
+    }
+    let names = remediation::unhealthy_only(view);
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let message = match names.len() {
+        0 => String::new(),
+        number => format!(
+            "{} {} not healthy (not to be remediated by KubeadmControlPlane)",
+            condition::named("Machine", &names),
+            if number == 1 { "is" } else { "are" },
+        ),
+    };
+    Draft::new(Type::Remediating, Status::False, Reason::NotRemediating, message)
+}
+
 fn scaling_up(view: &View) -> Draft {
     let kind = Type::ScalingUp;
     let (have, wanted) = (
@@ -351,7 +385,12 @@ fn scaling_up(view: &View) -> Draft {
         return Draft::new(kind, Status::False, Reason::NotScalingUp, "");
     }
     let head = format!("Scaling up from {have} to {wanted} replicas");
-    Draft::new(kind, Status::True, Reason::ScalingUp, with_blockers(head, view))
+    Draft::new(
+        kind,
+        Status::True,
+        Reason::ScalingUp,
+        with_blockers(head, view, Scaling::Up),
+    )
 }
 
 fn scaling_down(view: &View) -> Draft {
@@ -367,7 +406,7 @@ fn scaling_down(view: &View) -> Draft {
     let message = if view.is_deleting() {
         head
     } else {
-        with_blockers(head, view)
+        with_blockers(head, view, Scaling::Down)
     };
     Draft::new(kind, Status::True, Reason::ScalingDown, message)
 }
@@ -434,176 +473,4 @@ fn available(view: &View) -> Draft {
     } else {
         Draft::new(kind, Status::False, Reason::NotAvailable, issues.join("\n"))
     }
-}
-
-type Said = (&'static str, &'static str, String);
-
-/// What is said of a machine before there is a node to look at; none if there is one.
-fn before_node(member: &Member) -> Option<Said> {
-    if member.is_deleting() {
-        return Some(("False", "Deleting", "Machine is deleting".to_owned()));
-    }
-    if member.node_name().is_none() {
-        let message = match &member.machine.spec.provider_id {
-            Some(id) => format!("Waiting for a Node with spec.providerID {id} to exist"),
-            None => format!(
-                "Waiting for {} to report spec.providerID",
-                member.machine.spec.infrastructure_ref.kind
-            ),
-        };
-        return Some(("Unknown", "InspectionFailed", message));
-    }
-    match &member.node {
-        Remote::Found(_) => None,
-        Remote::Absent => Some(("Unknown", "InspectionFailed", "Node does not exist".to_owned())),
-        Remote::Disconnected { .. } | Remote::NotTried(_) => Some((
-            "Unknown",
-            "ConnectionDown",
-            "Remote connection is down".to_owned(),
-        )),
-    }
-}
-
-fn node_ready_is_unknown(member: &Member) -> bool {
-    let conditions = member
-        .node
-        .found()
-        .and_then(|it| it.status.as_ref()?.conditions.clone())
-        .unwrap_or_default();
-    conditions
-        .iter()
-        .any(|it| it.type_ == "Ready" && it.status == "Unknown")
-}
-
-fn pod_condition(member: &Member, component: Component) -> Said {
-    if let Some(said) = before_node(member) {
-        return said;
-    }
-    if node_ready_is_unknown(member) {
-        let message = "Node Ready condition is Unknown, Pod data might be stale".to_owned();
-        return ("Unknown", "InspectionFailed", message);
-    }
-    match (member.health(component), member.pods.get(&component)) {
-        (Some(health), _) => (health.status, health.reason, health.message),
-        (None, Some(Remote::Absent)) => ("False", "DoesNotExist", "Pod does not exist".to_owned()),
-        (None, _) => (
-            "Unknown",
-            "ConnectionDown",
-            "Remote connection is down".to_owned(),
-        ),
-    }
-}
-
-fn etcd_member_health(view: &View, member: &Member) -> Said {
-    if let Some(said) = before_node(member) {
-        return said;
-    }
-    let Some(etcd) = view.etcd.found() else {
-        return (
-            "Unknown",
-            "InspectionFailed",
-            "Failed to connect to the etcd cluster".to_owned(),
-        );
-    };
-    let Some(found) = view.etcd_member(member) else {
-        let message = "Etcd doesn't have a member for this Machine's Node".to_owned();
-        return ("False", "NotHealthy", message);
-    };
-    if found.is_learner {
-        return (
-            "False",
-            "NotHealthy",
-            "Waiting for learner etcd member to be promoted".to_owned(),
-        );
-    }
-    let alarms: Vec<String> = etcd
-        .alarms
-        .iter()
-        .filter(|it| it.member == found.id)
-        .map(|it| format!("{:?}", it.kind))
-        .collect();
-    if alarms.is_empty() {
-        ("True", "Healthy", String::new())
-    } else {
-        (
-            "False",
-            "NotHealthy",
-            format!("Etcd member reports alarms: {}", alarms.join(", ")),
-        )
-    }
-}
-
-/// Does the node carry kubeadm's label and, unless the spec leaves it out, its taint?
-fn labels_and_taints(view: &View, member: &Member) -> Said {
-    if let Some(said) = before_node(member) {
-        return said;
-    }
-    let Some(node) = member.node.found() else {
-        return ("Unknown", "InspectionFailed", "Node does not exist".to_owned());
-    };
-    if !node.labels().contains_key(CONTROL_PLANE_ROLE) {
-        let message = format!("{CONTROL_PLANE_ROLE} label is not set");
-        return ("False", "NotSet", message);
-    }
-    let spec = &view.control_plane.spec.kubeadm_config_spec;
-    let given = spec.join_configuration.node_registration.taints.as_ref();
-    let given = given.or(spec.init_configuration.node_registration.taints.as_ref());
-    let wants = given.is_none_or(|it| {
-        it.iter()
-            .any(|it| it.key == CONTROL_PLANE_ROLE && it.effect == "NoSchedule")
-    });
-    let taints = node
-        .spec
-        .as_ref()
-        .and_then(|it| it.taints.clone())
-        .unwrap_or_default();
-    let has = taints
-        .iter()
-        .any(|it| it.key == CONTROL_PLANE_ROLE && it.effect == "NoSchedule");
-    if wants && !has {
-        return (
-            "False",
-            "NotSet",
-            format!("{CONTROL_PLANE_ROLE}:NoSchedule taint is not set"),
-        );
-    }
-    ("True", "Set", String::new())
-}
-
-fn up_to_date(view: &View, member: &Member) -> Said {
-    let differences = view.differences(member);
-    if differences.is_empty() {
-        return ("True", "UpToDate", String::new());
-    }
-    let lines: Vec<String> = differences.iter().map(|it| format!("* {it}")).collect();
-    ("False", "NotUpToDate", lines.join("\n"))
-}
-
-/// The patch that brings the conditions that this controller writes to one Machine up to date; none if they are.
-pub(crate) fn machine_conditions_patch(view: &View, member: &Member) -> Option<Value> {
-    let mut said: Vec<(&'static str, Said)> = Component::ALL
-        .into_iter()
-        .filter(|it| *it != Component::Etcd || view.has_stacked_etcd())
-        .map(|it| (it.condition(), pod_condition(member, it)))
-        .collect();
-    if view.has_stacked_etcd() {
-        said.push(("EtcdMemberHealthy", etcd_member_health(view, member)));
-    }
-    said.push(("NodeKubeadmLabelsAndTaintsSet", labels_and_taints(view, member)));
-    said.push(("UpToDate", up_to_date(view, member)));
-    let stored: &[Condition] = member.machine.conditions();
-    let mut conditions = stored.to_vec();
-    for (kind, (status, reason, message)) in said {
-        let status = status.parse().unwrap_or(Status::Unknown);
-        let draft = Draft::new(kind, status, reason, message);
-        condition::set_in(
-            &mut conditions,
-            member.machine.metadata.generation,
-            draft,
-            view.now,
-        );
-    }
-    (conditions != stored).then(|| {
-        json!({ "metadata": { "resourceVersion": member.machine.resource_version() }, "status": { "conditions": conditions } })
-    })
 }
