@@ -9,8 +9,9 @@ cd "$(dirname "$0")/.." || exit 1
 passed=0
 failed=0
 planes=()
+mounts=()
 work=$(mktemp -d)
-trap 'kill -9 "${planes[@]}" 2>/dev/null || true; rm -rf "$work"' EXIT
+trap 'kill -9 "${planes[@]}" 2>/dev/null; umount "${mounts[@]}" 2>/dev/null; rm -rf "$work"' EXIT
 
 # --- checks ---------------------------------------------------------------------------------------------------------
 
@@ -245,6 +246,60 @@ deletion() {
   refuse "and all in it" 'not found' k get namespace "$namespace"
 }
 
+# What is wrong is named, with its field; nothing comes of it, and everything else goes on.
+bad_input() {
+  local maps="/api/v1/namespaces/$namespace/configmaps" old=cluster.x-k8s.io/v1beta1 name
+  printf '%0.s[' $(seq 100000) >"$work/deep.json"
+  refuse "a document of endless depth" 'recursion limit exceeded' k create --raw "$maps" -f "$work/deep.json"
+  echo '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"x","labels":{"a":1}}}' >"$work/label.json"
+  refuse "a label that is no text" 'ObjectMeta.labels of type string' k create --raw "$maps" -f "$work/label.json"
+  echo '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"x"},"data":{"a":"1","a":"2"}}' >"$work/twice.json"
+  refuse "a field given twice" 'duplicate field "data.a"' k create --raw "$maps?fieldValidation=Strict" -f "$work/twice.json"
+  printf '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"x"},"data":{"a":"\xff"}}' >"$work/bytes.json"
+  refuse "bytes that are no text" 'invalid unicode' k create --raw "$maps" -f "$work/bytes.json"
+  head -c 4000000 /dev/zero | tr '\0' ' ' >"$work/long.json"
+  refuse "a document without end" 'too large' k create --raw "$maps" -f "$work/long.json"
+  kn create configmap kept >/dev/null
+  refuse "a selector that does not end" "found '', expected" kn get configmaps -l 'a in ('
+
+  sed "s/replicas: 1/replicas: 2147483647/; s/clusterName: none/clusterName: crowd/; /infrastructureRef/s/hosts/nowhere/" "$work/pool.yaml" >"$work/huge.yaml"
+  check "as many machines as a number can say, from a template that does not exist" 'pool created' \
+    kn apply -f "$work/huge.yaml"
+  name=$(printf 'a%.0s' $(seq 64))
+  manifest cluster <<END
+apiVersion: cluster.x-k8s.io/v1beta2
+kind: Cluster
+metadata: {name: crowd}
+spec: {infrastructureRef: {apiGroup: nowhere.example.com, kind: Cloud, name: missing}}
+END
+  check "a cluster on a provider that is not there" 'created' kn apply -f "$work/cluster.yaml"
+  eventually "the missing provider is named" 'clouds.nowhere.example.com is not installed' \
+    kn get cluster crowd -o jsonpath='{.status.conditions}'
+  eventually "the missing templates are named" 'DevMachineTemplate nowhere does not exist' kn get machinedeployment pool -o jsonpath='{.status.conditions}'
+  sed "s/crowd/$name/" "$work/cluster.yaml" >"$work/name.yaml"
+  refuse "a name over its limit" 'metadata.name.*63' kn apply -f "$work/name.yaml"
+  refuse "a field that may not change" 'spec.clusterName: Forbidden: field is immutable' \
+    kn patch machinedeployment pool --type=merge -p '{"spec":{"clusterName":"other"}}'
+  manifest old <<END
+apiVersion: $old
+kind: MachineDeployment
+metadata: {name: old}
+spec:
+  clusterName: crowd
+  selector: {}
+  template:
+    spec:
+      clusterName: crowd
+      nodeDrainTimeout: soon
+      bootstrap: {dataSecretName: data}
+      infrastructureRef: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: DevMachineTemplate, name: hosts}
+END
+  refuse "a value that has no form in the new version" 'BadRequest.*nodeDrainTimeout is not a duration: "soon"' \
+    kn create -f "$work/old.yaml"
+  check "delete what nothing came of" 'deleted' kn delete --timeout=20s machinedeployment/pool cluster/crowd
+  check "the others went on" '^configmap/kept' kn get configmap kept -o name
+}
+
 # --- what a plane has to stand ----------------------------------------------------------------------------------------
 
 restarts() {
@@ -280,6 +335,30 @@ restarts() {
   done
 }
 
+# A disk that fills up and is given room again. Needs to be able to mount a small one.
+full_disk() {
+  local disk=$work/disk
+  mkdir "$disk"
+  if ! mount -t tmpfs -o size=12m none "$disk" 2>/dev/null; then
+    echo "full disk: not run: this user cannot mount a file system"
+    return
+  fi
+  mounts+=("$disk")
+  start_plane "$disk/data"
+  head -c 900000 /dev/urandom >"$work/blob"
+  on_disk() { "$kubectl" --kubeconfig "$disk/data/kubeconfig" "$@"; }
+  local kept=0
+  while on_disk create configmap "blob-$kept" --from-file="$work/blob" >"$work/answer" 2>&1; do kept=$((kept + 1)); done
+  check "a full disk is named" 'store.redb: the disk is full; free space' cat "$work/answer"
+  check "reads go on" "^$kept\$" bash -c '"$@" | wc -l' _ "$kubectl" --kubeconfig "$disk/data/kubeconfig" get configmaps -o name
+  mount -o remount,size=64m "$disk"
+  eventually "with room again, writes go on" 'created' on_disk create configmap small
+  kill -TERM "$plane"
+  wait "$plane" 2>/dev/null
+  mount -o remount,ro "$disk"
+  refuse "a read-only disk" 'the file system is read-only, choose another folder' "$capstan" up --data-dir "$disk/data" --listen 127.0.0.1:0
+}
+
 # --- the tier ---------------------------------------------------------------------------------------------------------
 
 clients=()
@@ -308,9 +387,11 @@ for kubectl in "${clients[@]}"; do
   built_in_kinds
   watching
   custom_kinds
+  bad_input
   deletion
   printf '%s: %s\n' "$client" "$([ "$before" = "$failed" ] && echo good || echo "$((failed - before)) failed")"
 done
 restarts
+full_disk
 echo "kubectl tier: $passed passed, $failed failed"
 [ "$failed" = 0 ]

@@ -118,8 +118,8 @@ pub struct Error {
     pub kind: Kind,
     /// Where.
     pub path: Path,
-    /// The value found there, where the kind shows one.
-    pub value: Value,
+    /// The value found there, where the kind shows one; none where it would drown the message.
+    pub value: Option<Value>,
     /// The rest of the sentence, may be empty.
     pub detail: String,
 }
@@ -130,7 +130,7 @@ impl Error {
         Self {
             kind,
             path: path.clone(),
-            value: value.into(),
+            value: Some(value.into()),
             detail: detail.into(),
         }
     }
@@ -138,6 +138,12 @@ impl Error {
     /// A malformed value.
     pub fn invalid(path: &Path, value: impl Into<Value>, detail: impl Into<String>) -> Self {
         Self::new(Kind::Invalid, path, value, detail)
+    }
+
+    /// This error without the value: objects and lists are shown by their path alone.
+    #[must_use]
+    pub fn without_value(self) -> Self {
+        Self { value: None, ..self }
     }
 
     /// A missing value.
@@ -171,7 +177,10 @@ impl Error {
         let words = self.kind.words();
         let head = match self.kind {
             Kind::Required | Kind::Forbidden | Kind::TooLong | Kind::Internal => words.to_owned(),
-            _ => format!("{words}: {}", shown(&self.value)),
+            _ => match &self.value {
+                Some(value) => format!("{words}: {}", shown(value)),
+                None => words.to_owned(),
+            },
         };
         if self.detail.is_empty() {
             head
@@ -221,6 +230,12 @@ mod tests {
             )
             .to_string(),
             "spec.replicas: Invalid value: -1: must be greater than or equal to 0"
+        );
+        assert_eq!(
+            Error::invalid(&Path::new("spec.taints"), "array", "taints must be unique")
+                .without_value()
+                .to_string(),
+            "spec.taints: Invalid value: taints must be unique"
         );
     }
 }

@@ -19,7 +19,7 @@ const DNS_SUBDOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lowe
                              used for validation is \
                              '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 
-/// What is wrong with the key of a label or annotation: `name` or `subdomain/name`.
+/// What is wrong with a qualified name, `name` or `subdomain/name`: the key of a label or annotation, or a finalizer.
 pub fn label_key_problems(key: &str) -> Vec<String> {
     let mut problems = Vec::new();
     let mut parts = key.split('/');
@@ -103,6 +103,24 @@ pub fn dns_subdomain_problems(text: &str) -> Vec<String> {
     problems
 }
 
+/// What is wrong with a name that only has to fit in one segment of a URL's path: names of RBAC objects, and of objects
+/// inside of objects.
+pub fn path_segment_problems(text: &str) -> Vec<String> {
+    if matches!(text, "." | "..") {
+        return vec![format!("may not be '{text}'")];
+    }
+    path_segment_prefix_problems(text)
+}
+
+/// The same for the beginning of such a name.
+pub fn path_segment_prefix_problems(text: &str) -> Vec<String> {
+    ["/", "%"]
+        .iter()
+        .filter(|it| text.contains(**it))
+        .map(|it| format!("may not contain '{it}'"))
+        .collect()
+}
+
 fn too_long(limit: usize) -> String {
     format!("must be no more than {limit} bytes")
 }
@@ -159,5 +177,13 @@ mod tests {
         assert_eq!(dns_label_problems("A"), [DNS_LABEL]);
         assert_eq!(dns_1035_label_problems("0a"), [DNS_1035_LABEL]);
         assert_eq!(dns_subdomain_problems("a..b"), [DNS_SUBDOMAIN]);
+        assert_eq!(dns_subdomain_problems(""), [DNS_SUBDOMAIN]);
+        assert_eq!(path_segment_problems(".."), ["may not be '..'"]);
+        assert_eq!(
+            path_segment_problems("a/%"),
+            ["may not contain '/'", "may not contain '%'"]
+        );
+        assert_eq!(path_segment_problems("system:x"), Vec::<String>::new());
+        assert_eq!(path_segment_prefix_problems(".."), Vec::<String>::new());
     }
 }

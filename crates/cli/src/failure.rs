@@ -35,7 +35,7 @@ pub(crate) fn report(error: &anyhow::Error) -> String {
     for cause in error.chain().skip(1) {
         // An API server's refusal says everything in its message; the rest of its chain is the same in a form for
         // machines.
-        if let Some(kube::Error::Api(status)) = cause.downcast_ref() {
+        if let Some(kube::Error::Api(status)) = kube_error(cause) {
             lines.push(format!("  because: {}", status.message));
             break;
         }
@@ -50,6 +50,12 @@ pub(crate) fn report(error: &anyhow::Error) -> String {
         text = format!("{text}hint: {hint}\n");
     }
     text
+}
+
+/// The client's error, which some errors keep in a box.
+fn kube_error<'a>(cause: &'a (dyn Error + 'static)) -> Option<&'a kube::Error> {
+    let boxed = || cause.downcast_ref::<Box<kube::Error>>().map(Box::as_ref);
+    cause.downcast_ref().or_else(boxed)
 }
 
 fn hint(error: &(dyn Error + 'static)) -> Option<String> {
@@ -75,6 +81,33 @@ mod tests {
             hint: make one
         "#]]
         .assert_eq(&report(&error));
+    }
+
+    #[test]
+    fn an_answer_of_the_server_is_told_by_its_message_alone() {
+        let refused = || {
+            let status = kube::core::Status::failure("the disk is full", "InternalError").with_code(500);
+            kube::Error::Api(Box::new(status))
+        };
+        let boxed = StartError::Definition {
+            name: "a.b.c".to_owned(),
+            source: Box::new(refused()),
+        };
+        for (error, said) in [
+            (
+                anyhow::Error::new(refused()).context("failed to apply a"),
+                "failed to apply a",
+            ),
+            (
+                boxed.into(),
+                "failed to install the CustomResourceDefinition a.b.c",
+            ),
+        ] {
+            assert_eq!(
+                report(&error),
+                format!("error: {said}\n  because: the disk is full\n")
+            );
+        }
     }
 
     #[test]

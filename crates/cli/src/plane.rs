@@ -40,10 +40,12 @@ pub(crate) async fn stop(plane: Plane, signals: &mut StopSignals) {
     }
 }
 
-/// The data folder: as told, else where the user's data belongs.
+/// The data folder: as told, else where the user's data belongs. Absolute, so that what is printed of it holds in every
+/// folder.
 pub(crate) fn data_folder(told: Option<PathBuf>) -> anyhow::Result<PathBuf> {
     if let Some(folder) = told {
-        return Ok(folder);
+        let unusable = || format!("failed to find the data folder {}", folder.display());
+        return std::path::absolute(&folder).with_context(unusable);
     }
     let data = std::env::var_os("XDG_DATA_HOME")
         .filter(|it| !it.is_empty())

@@ -1,6 +1,9 @@
 //! `capstan up`: the management plane in the foreground, until it is told to stop.
 
-use std::{fmt::Write as _, path::Path};
+use std::{
+    io::{Write as _, stdout},
+    path::Path,
+};
 
 use capstan_base::{Clock as _, SystemClock};
 use capstan_manager::Listen;
@@ -22,9 +25,8 @@ pub(crate) async fn up(arguments: Up) -> anyhow::Result<()> {
     let took = SystemClock.now().duration_since(begin).as_millis();
     let url = plane.url().unwrap_or_default().to_owned();
     let kubeconfig = plane.kubeconfig().unwrap_or(&folder).to_owned();
-    if logging::is_human(arguments.log_format) {
-        print!("{}", greeting(took, &url, &folder, &kubeconfig));
-    } else {
+    // The log goes to standard error, so whoever reads that one alone learns it there too.
+    if !logging::is_human(arguments.log_format) {
         tracing::info!(
             url,
             folder = %folder.display(),
@@ -33,6 +35,11 @@ pub(crate) async fn up(arguments: Up) -> anyhow::Result<()> {
             "the management plane is up"
         );
     }
+    let text = greeting(took, &url, &folder, &kubeconfig);
+    // A reader that closed standard output does not end the plane.
+    let _ = stdout()
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout().flush());
     signals.wait().await;
     tracing::info!("stopping");
     plane::stop(plane, &mut signals).await;
@@ -42,11 +49,8 @@ pub(crate) async fn up(arguments: Up) -> anyhow::Result<()> {
 
 /// What was done, and how to go on.
 fn greeting(milliseconds: i128, url: &str, folder: &Path, kubeconfig: &Path) -> String {
-    let mut text = String::new();
     let (folder, kubeconfig) = (folder.display(), kubeconfig.display());
-    // Writing to a string cannot fail.
-    let _ = write!(
-        text,
+    format!(
         "\
 Capstan is up after {milliseconds} ms.
   API server   {url}
@@ -62,6 +66,5 @@ Go on in another terminal:
 
 Ctrl-C stops the plane; the next `capstan up` goes on where it was.
 "
-    );
-    text
+    )
 }

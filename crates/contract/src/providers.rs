@@ -82,7 +82,9 @@ impl Providers {
         let definition = self
             .definitions
             .get(&ObjectKey::new("", &name))
-            .ok_or_else(|| ReadFailure(format!("CustomResourceDefinition {name} is not installed")))?;
+            .ok_or_else(|| ReadFailure(format!(
+                    "CustomResourceDefinition {name} is not installed: install the provider, or correct the reference"
+                )))?;
         let labels = definition.metadata.labels.clone().unwrap_or_default();
         let (contract, version) = contract::choose_version(&labels).ok_or_else(|| {
             ReadFailure(format!(
@@ -91,6 +93,18 @@ impl Providers {
             ))
         })?;
         Ok((resource(&format!("{group}/{version}"), kind), contract))
+    }
+
+    /// What is left of the object behind a reference of something that is being deleted. A kind that is not installed has
+    /// no objects, so nothing waits for them.
+    // Differs: upstream's deletion hangs once a provider was removed first.
+    pub async fn get_left(&self, reference: &ContractReference, namespace: &str) -> Lookup<External> {
+        self.definitions.synced().await;
+        let name = contract::crd_name(&reference.api_group, &reference.kind);
+        if self.definitions.get(&ObjectKey::new("", &name)).is_none() {
+            return Lookup::Absent;
+        }
+        self.get(reference, namespace).await
     }
 
     /// The object behind a reference, in `namespace`.

@@ -2,6 +2,7 @@
 
 use capstan_api::condition::{Draft, Fallback, Mirror, Reason, Status, Type, foreign_conditions};
 use capstan_contract::External;
+use capstan_engine::ReadFailure;
 
 /// The object's `Ready` condition under another type. Where the object has none, the contract's flag says it: `field`
 /// names the flag in the message, `reasons` are those of a flag that is set and of one that is not.
@@ -13,6 +14,12 @@ pub(crate) fn ready(
     field: &str,
 ) -> Draft {
     of(external, Type::Ready, target, flag, reasons, field)
+}
+
+/// What is said of an object that cannot be read: not whether it is well, but why nobody knows.
+// Differs: upstream sends its readers to the controller's log.
+pub(crate) fn unreadable(target: Type, why: &ReadFailure) -> Draft {
+    Draft::new(target, Status::Unknown, Reason::InternalError, why.to_string())
 }
 
 /// A condition of the object under another type. See [`ready`].

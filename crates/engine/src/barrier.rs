@@ -15,6 +15,8 @@ pub(crate) trait Revisioned: Send + Sync {
     fn holds(&self, key: &ObjectKey, uid: &str) -> bool;
     /// Resolves when `revision` has been seen.
     fn reached(&self, revision: u64) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;
+    /// Ends the cache's feed.
+    fn stop(&self);
 }
 
 impl<K: crate::cache::Cached> Revisioned for crate::cache::Cache<K>
@@ -32,6 +34,10 @@ where
     fn reached(&self, revision: u64) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         Box::pin(Self::reached(self, revision))
     }
+
+    fn stop(&self) {
+        Self::stop(self);
+    }
 }
 
 /// The caches by `group/plural`, as writes name their resource.
@@ -41,6 +47,11 @@ pub(crate) struct Watched(Mutex<BTreeMap<String, Vec<Arc<dyn Revisioned>>>>);
 impl Watched {
     pub(crate) fn add(&self, resource: String, cache: Arc<dyn Revisioned>) {
         self.0.lock().entry(resource).or_default().push(cache);
+    }
+
+    /// Ends the feeds of all caches.
+    pub(crate) fn stop(&self) {
+        self.0.lock().values().flatten().for_each(|it| it.stop());
     }
 
     fn of(&self, resource: &str) -> Vec<Arc<dyn Revisioned>> {

@@ -18,7 +18,8 @@ use kube::{
     core::{ObjectList, Request},
 };
 use parking_lot::{Mutex, RwLock};
-use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, de::DeserializeOwned};
+use serde_json::Value;
 use tokio::sync::Notify;
 
 use crate::object::ObjectKey;
@@ -416,7 +417,8 @@ where
     }
 }
 
-/// Lists everything in pages and returns the list's revision.
+/// Lists everything in pages and returns the list's revision. An object that the kind's type cannot hold is left out
+/// and told: the others go on.
 async fn list<K: Cached>(inner: &Inner<K>, client: &Client) -> Result<String, kube::Error> {
     let mut items = Vec::new();
     let mut page = ListParams {
@@ -431,10 +433,9 @@ async fn list<K: Cached>(inner: &Inner<K>, client: &Client) -> Result<String, ku
         } else {
             request.list(&page)
         };
-        let listed: ObjectList<K> = client
-            .request(request.map_err(kube::Error::BuildRequest)?)
-            .await?;
-        items.extend(listed.items);
+        let request = request.map_err(kube::Error::BuildRequest)?;
+        let listed: ObjectList<Readable<K>> = client.request(request).await?;
+        items.extend(listed.items.into_iter().filter_map(|it| it.told(&inner.kind)));
         if let Some(token) = listed.metadata.continue_.filter(|it| !it.is_empty()) {
             page = page.continue_token(&token);
             continue;
@@ -442,6 +443,43 @@ async fn list<K: Cached>(inner: &Inner<K>, client: &Client) -> Result<String, ku
         inner.replace(items);
         inner.saw(listed.metadata.resource_version.clone());
         return Ok(listed.metadata.resource_version.unwrap_or_default());
+    }
+}
+
+/// An object of a list, or which one it is and why it cannot be read.
+#[derive(Clone)]
+enum Readable<K> {
+    Yes(Box<K>),
+    No { key: ObjectKey, problem: String },
+}
+
+impl<'de, K: DeserializeOwned> Deserialize<'de> for Readable<K> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(deserializer)?;
+        Ok(match K::deserialize(&value) {
+            Ok(object) => Self::Yes(Box::new(object)),
+            Err(error) => {
+                let name = |field: &str| value["metadata"][field].as_str().unwrap_or_default().to_owned();
+                Self::No {
+                    key: ObjectKey::new(name("namespace"), name("name")),
+                    problem: error.to_string(),
+                }
+            }
+        })
+    }
+}
+
+impl<K: Resource> Readable<K> {
+    /// The object; if it cannot be read, that is told.
+    fn told(self, kind: &K::DynamicType) -> Option<K> {
+        match self {
+            Self::Yes(object) => Some(*object),
+            Self::No { key, problem } => {
+                let kind = K::kind(kind).into_owned();
+                tracing::error!(kind, object = %key, problem, "object cannot be read and is left alone; correct or delete it");
+                None
+            }
+        }
     }
 }
 
@@ -477,6 +515,10 @@ async fn follow<K: Cached>(
         let event = match stream.try_next().await {
             Ok(Some(event)) => event,
             Ok(None) => return Broken::Ended,
+            // An object that cannot be read: the list leaves it out. The client may take such an event for a Status that
+            // says nothing.
+            Err(kube::Error::SerdeError(_)) => return Broken::Expired,
+            Err(kube::Error::Api(status)) if status.code == 0 => return Broken::Expired,
             Err(error) => return Broken::Failed(error),
         };
         let Some(inner) = cache.upgrade() else {

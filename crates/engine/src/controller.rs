@@ -1,12 +1,15 @@
 //! A controller: a reconciler, its queue, its watches and its workers.
 
 use std::{
+    any::Any,
     collections::{BTreeMap, BTreeSet},
+    panic::AssertUnwindSafe,
     sync::Arc,
     time::Duration,
 };
 
 use capstan_base::Clock;
+use futures::FutureExt as _;
 use kube::{
     Client, ResourceExt,
     core::{ApiResource, DynamicObject},
@@ -249,17 +252,27 @@ async fn run<R: Reconciler>(
         writer: Writer::new(controller.client.clone(), ledger, format!("capstan-{}", R::NAME)),
         events: controller.events.clone(),
     };
-    match tokio::time::timeout(PASS_LIMIT, controller.pass(key, object, &context)).await {
-        Ok(verdict) => verdict,
-        Err(elapsed) => {
-            tracing::warn!(error = chain(&elapsed), "pass took too long and was given up");
-            Verdict {
-                ending: Ending::Error,
-                failed: true,
-                again: Some(Duration::ZERO),
-            }
-        }
+    // A panic costs this pass, not the worker: the other objects go on.
+    let pass = AssertUnwindSafe(controller.pass(key, object, &context)).catch_unwind();
+    match tokio::time::timeout(PASS_LIMIT, pass).await {
+        Ok(Ok(verdict)) => return verdict,
+        Ok(Err(panic)) => tracing::error!(
+            error = panic_message(&*panic),
+            "pass panicked, will try again; please report this"
+        ),
+        Err(elapsed) => tracing::warn!(error = chain(&elapsed), "pass took too long and was given up"),
     }
+    Verdict {
+        ending: Ending::Error,
+        failed: true,
+        again: Some(Duration::ZERO),
+    }
+}
+
+fn panic_message(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no message")
 }
 
 /// Puts an object aside until the caches show what its earlier passes wrote. There is no time-out that lets it through.

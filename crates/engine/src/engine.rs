@@ -151,13 +151,14 @@ impl Engine {
         &self.0.recorder
     }
 
-    /// Ends all controllers: running passes finish, nothing new begins.
+    /// Ends all controllers and caches: running passes finish, nothing new begins.
     pub async fn close(&self) {
         for queue in self.0.queues.lock().drain(..) {
             queue.close();
         }
         let mut tasks = std::mem::take(&mut *self.0.tasks.lock());
         while tasks.join_next().await.is_some() {}
+        self.0.watched.stop();
     }
 
     pub(crate) fn chooser(&self) -> Arc<dyn Chooser> {

@@ -13,7 +13,7 @@ pub enum Lookup<T> {
     Unreadable(ReadFailure),
 }
 
-/// Why a read failed, as a sentence for logs. Conditions show a fixed text instead.
+/// Why a read failed, as a sentence for logs and conditions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadFailure(pub String);
 

@@ -79,6 +79,10 @@ impl Reconciler for Labeller {
         if view.deployment.metadata.deletion_timestamp.is_some() {
             return Plan::finalized();
         }
+        assert!(
+            !view.deployment.annotations().contains_key("panic"),
+            "asked to panic"
+        );
         let mut plan = Plan::default();
         if !view.deployment.labels().contains_key("labelled") {
             plan.step(
@@ -196,6 +200,36 @@ async fn an_object_gets_its_finalizer_its_label_and_one_status_and_then_silence(
         revision
     );
     assert_eq!(world.passes.load(Ordering::SeqCst), passes);
+    world.engine.close().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pass_that_panics_leaves_the_other_objects_alone_and_is_tried_again() {
+    let world = world().await;
+    let create = async |name: &str, annotations: Value| {
+        let made = deployment(name, &annotations);
+        let created = world.deployments.create(&PostParams::default(), &made).await;
+        created.expect("created");
+    };
+    // More than there are workers.
+    for number in 0..12 {
+        create(&format!("bad-{number}"), json!({ "panic": "yes" })).await;
+    }
+    settle().await;
+    create("good", json!({})).await;
+    let heal = json!({ "metadata": { "annotations": { "panic": null } } });
+    let patched = world
+        .deployments
+        .patch("bad-0", &PatchParams::default(), &Patch::Merge(&heal))
+        .await;
+    patched.expect("patched");
+    for _ in 0..40 {
+        settle().await;
+    }
+    for (name, labelled) in [("good", true), ("bad-0", true), ("bad-1", false)] {
+        let found = world.deployments.get(name).await.expect("found");
+        assert_eq!(found.labels().contains_key("labelled"), labelled, "{name}");
+    }
     world.engine.close().await;
 }
 

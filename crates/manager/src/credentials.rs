@@ -12,6 +12,8 @@ use crate::{error::StartError, files};
 
 /// The name of the plane in certificates and kubeconfigs.
 const NAME: &str = "capstan";
+/// The name of the server in its certificate.
+const SERVER: &str = "kube-apiserver";
 /// The administrator's group: it may do everything, before any authorisation rule is read.
 const ADMINISTRATORS: &str = "system:masters";
 /// Elliptic keys are made in no time, and every client takes them.
@@ -64,7 +66,8 @@ impl Keeper {
     pub(crate) fn load(&self, now: Timestamp, keys: &dyn KeySource) -> Result<Credentials, StartError> {
         files::create_folder(&self.folder)?;
         let authority = self.authority(now, keys)?;
-        let server = Request::server(NAME, self.names.clone());
+        // Not the authority's name: to some clients a certificate whose subject is its issuer is signed by itself.
+        let server = Request::server(SERVER, self.names.clone());
         let administrator = Request::client(format!("{NAME}-admin"), Some(ADMINISTRATORS));
         Ok(Credentials {
             server: self.identity(("server", "the server"), &server, &authority, now, keys)?,
@@ -175,7 +178,8 @@ fn is_valid(certificate: &Certificate, now: Timestamp) -> bool {
 
 fn covers(certificate: &Certificate, request: &Request) -> bool {
     let names = certificate.alternative_names();
-    request.alternative_names.iter().all(|it| names.contains(it))
+    certificate.subject().common_name == request.common_name
+        && request.alternative_names.iter().all(|it| names.contains(it))
 }
 
 #[cfg(test)]
@@ -289,6 +293,18 @@ mod tests {
             error.to_string(),
             format!("failed to read the certificate authority in {}", folder.display())
         );
+    }
+
+    #[test]
+    fn no_certificate_looks_like_its_own_issuer() {
+        let credentials = Fixture::new().load(&[], "2026-01-02T00:00:00Z");
+        let name = |it: &Certificate| it.subject().common_name.clone();
+        let names = [
+            name(credentials.authority.certificate()),
+            name(&credentials.server.certificate),
+            name(&credentials.administrator.certificate),
+        ];
+        assert_eq!(names, ["capstan", "kube-apiserver", "capstan-admin"]);
     }
 
     #[test]

@@ -36,10 +36,19 @@ pub struct DecodeError(#[source] serde_json::Error);
 /// # Errors
 /// When `bytes` is not one JSON document, or nests too deeply.
 pub fn decode(bytes: &[u8]) -> Result<Decoded, DecodeError> {
-    let notes = Rc::new(RefCell::new(Notes::default()));
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
-    let value = Seed(&notes).deserialize(&mut deserializer).map_err(DecodeError)?;
+    let decoded = decode_from(&mut deserializer).map_err(DecodeError)?;
     deserializer.end().map_err(DecodeError)?;
+    Ok(decoded)
+}
+
+/// Decodes a document of another syntax by the same rules, from a deserializer that passes duplicate fields through.
+///
+/// # Errors
+/// Those of the deserializer.
+pub fn decode_from<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Decoded, D::Error> {
+    let notes = Rc::new(RefCell::new(Notes::default()));
+    let value = Seed(&notes).deserialize(deserializer)?;
     let duplicates = std::mem::take(&mut notes.borrow_mut().duplicates);
     Ok(Decoded { value, duplicates })
 }

@@ -29,8 +29,15 @@ impl Codec<'_> {
             .then(|| self.resource.version(&self.resource.storage.1))?
     }
 
-    /// `object` in `version` of its resource.
-    pub(crate) fn convert(&self, mut object: Value, api_version: &str) -> Result<Value> {
+    /// A stored object in the version `api_version` of its resource.
+    pub(crate) fn convert(&self, object: Value, api_version: &str) -> Result<Value> {
+        self.try_convert(object, api_version).map_err(|why| {
+            let kind = self.resource.qualified_kind();
+            ApiError::internal(format!("conversion of {kind} to {api_version} failed: {why}"))
+        })
+    }
+
+    fn try_convert(&self, mut object: Value, api_version: &str) -> Result<Value, String> {
         if object["apiVersion"] == api_version {
             return Ok(object);
         }
@@ -44,12 +51,7 @@ impl Codec<'_> {
         }
         let metadata = object["metadata"].clone();
         let version = api_version.rsplit('/').next().unwrap_or(api_version);
-        let mut converted = self.converter.convert(object, version).map_err(|why| {
-            ApiError::internal(format!(
-                "conversion of {} to {api_version} failed: {why}",
-                resource.qualified_kind()
-            ))
-        })?;
+        let mut converted = self.converter.convert(object, version)?;
         converted["apiVersion"] = json!(api_version);
         converted["kind"] = json!(resource.kind);
         let own = |field: &str| converted["metadata"].get(field).cloned();
@@ -66,9 +68,14 @@ impl Codec<'_> {
         Ok(converted)
     }
 
-    /// `object` in the version in which it is stored.
+    /// An object of a request in the version in which it is stored. One that has no such form is the client's mistake.
     pub(crate) fn to_storage(self, object: Value) -> Result<Value> {
-        self.convert(object, &self.resource.storage_api_version())
+        let kind = &self.resource.kind;
+        let version = object["apiVersion"].as_str().unwrap_or_default().to_owned();
+        self.try_convert(object, &self.resource.storage_api_version())
+            .map_err(|why| {
+                ApiError::bad_request(format!("{kind} in version {version:?} cannot be stored: {why}"))
+            })
     }
 
     /// The object of `record` in `version`, with its resourceVersion: pruned and defaulted by the schema that it was

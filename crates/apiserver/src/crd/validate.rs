@@ -3,12 +3,15 @@
 
 use std::collections::BTreeSet;
 
-use capstan_base::field::{Error, Path};
+use capstan_base::{
+    field::{Error, Path},
+    names,
+};
 use capstan_schema::{Structural, jsonpath, validate_selectable_fields, validate_structural};
 use serde_json::{Value, json};
 
 use super::status::is_true;
-use crate::object::{Meta, names};
+use crate::object::Meta;
 
 pub(super) fn validate(definition: &Value, old: Option<&Value>) -> Vec<Error> {
     let spec = &definition["spec"];
@@ -27,7 +30,7 @@ pub(super) fn validate(definition: &Value, old: Option<&Value>) -> Vec<Error> {
     }
     if group.is_empty() {
         errors.push(Error::required(&path.child("group"), ""));
-    } else if let Some(problem) = names::subdomain_problem(&group) {
+    } else if let Some(problem) = names::dns_subdomain_problems(&group).into_iter().next() {
         errors.push(Error::invalid(&path.child("group"), group.as_str(), problem));
     } else if !group.contains('.') {
         let why = "should be a domain with at least one dot";
@@ -57,7 +60,10 @@ fn name_errors(given: &Value, path: &Path) -> Vec<Error> {
         let path = path.child(field);
         if text.is_empty() {
             errors.push(Error::required(&path, ""));
-        } else if let Some(problem) = names::label_problem(&text.to_ascii_lowercase()) {
+        } else if let Some(problem) = names::dns_1035_label_problems(&text.to_ascii_lowercase())
+            .into_iter()
+            .next()
+        {
             errors.push(Error::invalid(&path, text, problem));
         } else if lower && text.chars().any(char::is_uppercase) {
             errors.push(Error::invalid(&path, text, "must be all lowercase"));
@@ -121,7 +127,7 @@ fn version_errors(spec: &Value, old: Option<&Value>, path: &Path) -> Vec<Error> 
         if !seen.insert(name) {
             errors.push(Error::duplicate(&path.child("name"), name));
         }
-        if let Some(problem) = names::label_problem(name) {
+        for problem in names::dns_1035_label_problems(name) {
             errors.push(Error::invalid(&path.child("name"), name, problem));
         }
         let unchanged = old.is_some_and(|old| {

@@ -1,10 +1,13 @@
 //! Validation of object metadata.
 //! Source: apimachinery `pkg/api/validation/objectmeta.go`.
 
-use capstan_base::field::{Error, Kind, Path};
+use capstan_base::{
+    field::{Error, Kind, Path},
+    names,
+};
 use serde_json::{Value, json};
 
-use super::{metadata::Meta, names};
+use super::{metadata::Meta, names::object_name_problems};
 use crate::resource::Resource;
 
 /// Keys and values of all annotations together may have so many bytes.
@@ -20,17 +23,13 @@ pub fn create(resource: &Resource, object: &Value) -> Vec<Error> {
             &path.child("name"),
             "name or generateName is required",
         ));
-    } else if let Some(problem) = names::object_name_problem(&resource.group, &resource.plural, meta.name()) {
-        errors.push(Error::invalid(&path.child("name"), meta.name(), problem));
+    } else {
+        let problems = object_name_problems(&resource.group, &resource.plural, meta.name());
+        errors.extend(invalid(&path.child("name"), meta.name(), problems));
     }
-    if resource.is_namespaced()
-        && let Some(problem) = names::label_problem(meta.namespace())
-    {
-        errors.push(Error::invalid(
-            &path.child("namespace"),
-            meta.namespace(),
-            problem,
-        ));
+    if resource.is_namespaced() {
+        let problems = names::dns_label_problems(meta.namespace());
+        errors.extend(invalid(&path.child("namespace"), meta.namespace(), problems));
     }
     errors.extend(common(object));
     errors
@@ -71,34 +70,33 @@ pub fn update(object: &Value, old: &Value) -> Vec<Error> {
     errors
 }
 
+/// One error for each problem of `text`.
+fn invalid(path: &Path, text: &str, problems: Vec<String>) -> impl Iterator<Item = Error> {
+    problems.into_iter().map(move |it| Error::invalid(path, text, it))
+}
+
 fn common(object: &Value) -> Vec<Error> {
     let path = Path::new("metadata");
     let meta = Meta::of(object);
     let mut errors = Vec::new();
     for (key, value) in meta.labels().into_iter().flatten() {
         let (path, value) = (path.child("labels"), value.as_str().unwrap_or_default());
-        if let Some(problem) = names::qualified_name_problem(key) {
-            errors.push(Error::invalid(&path, key.as_str(), problem));
-        }
-        if let Some(problem) = names::label_value_problem(value) {
-            errors.push(Error::invalid(&path, value, problem));
-        }
+        errors.extend(invalid(&path, key, names::label_key_problems(key)));
+        errors.extend(invalid(&path, value, names::label_value_problems(value)));
     }
     let mut size = 0;
     for (key, value) in meta.annotations().into_iter().flatten() {
         size += key.len() + value.as_str().unwrap_or_default().len();
-        if let Some(problem) = names::qualified_name_problem(&key.to_ascii_lowercase()) {
-            errors.push(Error::invalid(&path.child("annotations"), key.as_str(), problem));
-        }
+        let problems = names::label_key_problems(&key.to_ascii_lowercase());
+        errors.extend(invalid(&path.child("annotations"), key, problems));
     }
     if size > ANNOTATIONS_LIMIT {
         let detail = format!("may not be more than {ANNOTATIONS_LIMIT} bytes");
         errors.push(Error::new(Kind::TooLong, &path.child("annotations"), "", detail));
     }
     for finalizer in meta.finalizers() {
-        if let Some(problem) = names::qualified_name_problem(finalizer) {
-            errors.push(Error::invalid(&path.child("finalizers"), finalizer, problem));
-        }
+        let problems = names::label_key_problems(finalizer);
+        errors.extend(invalid(&path.child("finalizers"), finalizer, problems));
     }
     if meta.has_finalizer(super::metadata::ORPHAN_FINALIZER)
         && meta.has_finalizer(super::metadata::FOREGROUND_FINALIZER)

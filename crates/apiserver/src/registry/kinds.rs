@@ -156,12 +156,8 @@ fn data_errors(object: &Value, old: Option<&Value>, fields: &[&str]) -> Vec<Erro
         }
     }
     if size > 4 * 1024 * 1024 / 3 {
-        let path = if fields.len() == 1 {
-            Path::new("data")
-        } else {
-            Path::root()
-        };
         let kind = capstan_base::field::Kind::TooLong;
+        let path = Path::new("data");
         errors.push(Error::new(kind, &path, "", "may not be more than 1048576 bytes"));
     }
     let Some(old) = old else { return errors };

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use capstan_base::names;
 use serde_json::{Map, Value};
 
 use super::status::{ApiError, Result};
@@ -54,7 +55,8 @@ impl LabelSelector {
                 Some(Token::Comma) if tokens.peek().is_some() => {}
                 Some(other) => {
                     return Err(ApiError::bad_request(format!(
-                        "unable to parse requirement: found {other:?}, expected: ',' or end of the selector {text:?}"
+                        "unable to parse requirement: found {}, expected: ',' or end of the selector {text:?}",
+                        shown(Some(&other))
                     )));
                 }
             }
@@ -119,6 +121,23 @@ fn tokens(text: &str) -> Vec<Token> {
     tokens
 }
 
+/// A token as the user wrote it, in quotes; nothing for the end.
+fn shown(token: Option<&Token>) -> String {
+    let text = match token {
+        None => "",
+        Some(Token::Comma) => ",",
+        Some(Token::Open) => "(",
+        Some(Token::Close) => ")",
+        Some(Token::Not) => "!",
+        Some(Token::NotEqual) => "!=",
+        Some(Token::Equal) => "=",
+        Some(Token::Greater) => ">",
+        Some(Token::Less) => "<",
+        Some(Token::Word(word)) => word,
+    };
+    format!("'{text}'")
+}
+
 type Tokens = std::iter::Peekable<std::vec::IntoIter<Token>>;
 
 fn requirement(tokens: &mut Tokens) -> Result<Requirement, String> {
@@ -156,7 +175,10 @@ fn requirement(tokens: &mut Tokens) -> Result<Requirement, String> {
             tokens.next();
             Operator::NotIn(set(tokens)?)
         }
-        Some(other) => return Err(format!("found {other:?}, expected: =, !=, ==, in, notin, gt, lt")),
+        Some(other) => {
+            let found = shown(Some(other));
+            return Err(format!("found {found}, expected: =, !=, ==, in, notin, gt, lt"));
+        }
     };
     Ok(Requirement { key, operator })
 }
@@ -164,7 +186,7 @@ fn requirement(tokens: &mut Tokens) -> Result<Requirement, String> {
 fn word(tokens: &mut Tokens) -> Result<String, String> {
     match tokens.next() {
         Some(Token::Word(word)) => Ok(word),
-        other => Err(format!("found {other:?}, expected: identifier")),
+        other => Err(format!("found {}, expected: identifier", shown(other.as_ref()))),
     }
 }
 
@@ -192,20 +214,20 @@ fn set(tokens: &mut Tokens) -> Result<BTreeSet<String>, String> {
         match tokens.next() {
             Some(Token::Comma) => {}
             Some(Token::Close) => return Ok(values),
-            other => return Err(format!("found {other:?}, expected: ',' or ')'")),
+            other => return Err(format!("found {}, expected: ',' or ')'", shown(other.as_ref()))),
         }
     }
 }
 
 fn checked_key(key: String) -> Result<String, String> {
-    match crate::object::names::qualified_name_problem(&key) {
+    match names::label_key_problems(&key).first() {
         Some(problem) => Err(format!("key: Invalid value: {key:?}: {problem}")),
         None => Ok(key),
     }
 }
 
 fn checked_value(value: String) -> Result<String, String> {
-    match crate::object::names::label_value_problem(&value) {
+    match names::label_value_problems(&value).first() {
         Some(problem) => Err(format!("values: Invalid value: {value:?}: {problem}")),
         None => Ok(value),
     }
@@ -388,6 +410,17 @@ mod tests {
         }
         for text in ["a=b=c", "a in 1", "a,,b", "-x", "a=1,"] {
             assert!(LabelSelector::parse(text).is_err(), "{text}");
+        }
+        for (text, expected) in [
+            ("a in (", "found '', expected: ',' or ')'"),
+            (
+                "a=b=c",
+                "found '=', expected: ',' or end of the selector \"a=b=c\"",
+            ),
+            ("(", "found '(', expected: identifier"),
+        ] {
+            let message = LabelSelector::parse(text).unwrap_err().message;
+            assert_eq!(message, format!("unable to parse requirement: {expected}"));
         }
     }
 

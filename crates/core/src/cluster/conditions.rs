@@ -121,7 +121,7 @@ fn remote_connection_probe(view: &View) -> Draft {
 fn missing(view: &View, target: Type, lookup: &Lookup<External>, kind: &str, was_there: bool) -> Draft {
     let draft = |reason, message: String| Draft::new(target, Status::False, reason, message);
     match lookup {
-        Lookup::Unreadable(_) => Draft::internal_error(target),
+        Lookup::Unreadable(why) => mirror::unreadable(target, why),
         Lookup::Found(_) | Lookup::Absent if was_there && view.is_deleting() => {
             draft(Reason::ObjectDeleted, format!("{kind} has been deleted"))
         }
@@ -237,7 +237,7 @@ fn control_plane_initialized(view: &View, status: &ClusterStatus) -> Option<Draf
             Reason::NotInitialized,
             "Control plane not yet initialized",
         ),
-        Some(Lookup::Unreadable(_)) => Draft::internal_error(target),
+        Some(Lookup::Unreadable(why)) => mirror::unreadable(target, why),
         Some(Lookup::Absent) => {
             let kind = view
                 .cluster

@@ -104,11 +104,12 @@ fn listed(versions: BTreeMap<String, i32>) -> Vec<StatusVersion> {
 fn add(a: ClusterReplicasStatus, b: ClusterReplicasStatus) -> ClusterReplicasStatus {
     let sum = |a: Option<i32>, b: Option<i32>| match (a, b) {
         (None, None) => None,
-        (a, b) => Some(a.unwrap_or(0) + b.unwrap_or(0)),
+        (a, b) => Some(a.unwrap_or(0).saturating_add(b.unwrap_or(0))),
     };
     let mut versions: BTreeMap<String, i32> = BTreeMap::new();
     for version in a.versions.into_iter().chain(b.versions) {
-        *versions.entry(version.version).or_default() += version.replicas.unwrap_or(0);
+        let count = versions.entry(version.version).or_default();
+        *count = count.saturating_add(version.replicas.unwrap_or(0));
     }
     ClusterReplicasStatus {
         desired_replicas: sum(a.desired_replicas, b.desired_replicas),
@@ -118,5 +119,21 @@ fn add(a: ClusterReplicasStatus, b: ClusterReplicasStatus) -> ClusterReplicasSta
         up_to_date_replicas: sum(a.up_to_date_replicas, b.up_to_date_replicas),
         versions: listed(versions),
         upgrade_plan: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_that_users_ask_for_are_added_without_overflow() {
+        let asked = |desired: i32| ClusterReplicasStatus {
+            desired_replicas: Some(desired),
+            ..ClusterReplicasStatus::default()
+        };
+        assert_eq!(add(asked(1), asked(2)), asked(3));
+        assert_eq!(add(asked(i32::MAX), asked(2)), asked(i32::MAX));
+        assert_eq!(add(asked(1), ClusterReplicasStatus::default()), asked(1));
     }
 }

@@ -36,10 +36,10 @@ impl Sources {
         View {
             now: context.now,
             infrastructure: self
-                .external(cluster.spec.infrastructure_ref.as_ref(), &namespace)
+                .external(&cluster, cluster.spec.infrastructure_ref.as_ref())
                 .await,
             control_plane: self
-                .external(cluster.spec.control_plane_ref.as_ref(), &namespace)
+                .external(&cluster, cluster.spec.control_plane_ref.as_ref())
                 .await,
             machines: index::machines_in_cluster(&self.machines, &key),
             machine_sets,
@@ -51,10 +51,15 @@ impl Sources {
 
     async fn external(
         &self,
+        cluster: &Cluster,
         reference: Option<&ContractReference>,
-        namespace: &str,
     ) -> Option<Lookup<External>> {
         let reference = reference.filter(|it| it.is_defined())?;
-        Some(self.providers.get(reference, namespace).await)
+        let namespace = cluster.namespace().unwrap_or_default();
+        Some(if cluster.metadata.deletion_timestamp.is_some() {
+            self.providers.get_left(reference, &namespace).await
+        } else {
+            self.providers.get(reference, &namespace).await
+        })
     }
 }

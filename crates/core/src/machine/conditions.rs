@@ -61,7 +61,7 @@ fn bootstrap_config_ready(view: &View, status: &MachineStatus) -> Draft {
                 field,
             )
         }
-        Lookup::Unreadable(_) => Draft::internal_error(target),
+        Lookup::Unreadable(why) => mirror::unreadable(target, why),
         Lookup::Absent if view.is_deleting() && created => {
             let message = format!("{} has been deleted", reference.kind);
             Draft::new(target, Status::False, Reason::ObjectDeleted, message)
@@ -89,7 +89,7 @@ fn infrastructure_ready(view: &View, status: &MachineStatus) -> Draft {
                 field,
             )
         }
-        Lookup::Unreadable(_) => Draft::internal_error(target),
+        Lookup::Unreadable(why) => mirror::unreadable(target, why),
         Lookup::Absent if provisioned && view.is_deleting() => {
             gone(Reason::ObjectDeleted, format!("{kind} has been deleted"))
         }

@@ -30,10 +30,10 @@ impl Sources {
         self.clusters.synced().await;
         let cluster: Lookup<Arc<Cluster>> = self.clusters.get(&cluster_key).into();
         let bootstrap = match &machine.spec.bootstrap.config_ref {
-            Some(reference) if reference.is_defined() => Some(self.external(reference, &namespace).await),
+            Some(reference) if reference.is_defined() => Some(self.external(&machine, reference).await),
             _ => None,
         };
-        let infrastructure = self.external(&machine.spec.infrastructure_ref, &namespace).await;
+        let infrastructure = self.external(&machine, &machine.spec.infrastructure_ref).await;
         let machine_set = self.machine_set_of(&machine, &namespace).await;
         let machine_deployment = match &machine_set {
             Some(set) => self.machine_deployment_of(set, &namespace).await,
@@ -63,8 +63,13 @@ impl Sources {
         view
     }
 
-    async fn external(&self, reference: &ContractReference, namespace: &str) -> Lookup<External> {
-        self.providers.get(reference, namespace).await
+    async fn external(&self, machine: &Machine, reference: &ContractReference) -> Lookup<External> {
+        let namespace = machine.namespace().unwrap_or_default();
+        if machine.metadata.deletion_timestamp.is_some() {
+            self.providers.get_left(reference, &namespace).await
+        } else {
+            self.providers.get(reference, &namespace).await
+        }
     }
 
     /// Finds the Node by provider ID, and by name where the Machine already knows its Node.

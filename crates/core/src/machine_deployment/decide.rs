@@ -21,7 +21,7 @@ use super::{
     act::Action,
     intent,
     rollout::{self, Rollout, Scales, Set},
-    view::View,
+    view::{MOST, View},
 };
 use capstan_contract::with_owner;
 
@@ -152,7 +152,7 @@ fn counts(set: &MachineSet) -> Set {
     let status = set.status.clone().unwrap_or_default();
     Set {
         name: set.name_any(),
-        wanted: set.spec.replicas.unwrap_or(0),
+        wanted: set.spec.replicas.unwrap_or(0).min(MOST),
         existing: status.replicas.unwrap_or(0),
         available: status.available_replicas.unwrap_or(0),
     }

@@ -36,6 +36,9 @@ pub struct View {
     pub infrastructure_template: Lookup<External>,
 }
 
+/// More replicas than there can be: numbers above it are taken for it, so that sums over MachineSets fit.
+pub(super) const MOST: i32 = i32::MAX / 64;
+
 impl View {
     /// Is the MachineDeployment being deleted?
     pub fn is_deleting(&self) -> bool {
@@ -44,7 +47,7 @@ impl View {
 
     /// The wanted number of machines.
     pub fn replicas(&self) -> i32 {
-        self.machine_deployment.spec.replicas.unwrap_or(1)
+        self.machine_deployment.spec.replicas.unwrap_or(1).min(MOST)
     }
 
     /// The strategy, its percentages resolved.

@@ -22,6 +22,9 @@ use capstan_contract::with_owner;
 /// The pause before preflight checks, or templates that cannot be read, are looked at again.
 const BLOCKED_RETRY: Duration = Duration::from_secs(15);
 
+/// The most Machines that one pass makes; the passes that they cause make the next ones.
+const BATCH: usize = 200;
+
 /// Chooses.
 pub(super) fn decide(view: &View) -> Plan<Action> {
     let mut plan = Plan::default();
@@ -193,7 +196,7 @@ fn scale_up(view: &View, count: usize, plan: &mut Plan<Action>) {
         plan.wakes(Wake::After(BLOCKED_RETRY), view.now);
         return;
     }
-    for ordinal in 0..count {
+    for ordinal in 0..count.min(BATCH) {
         let name = intent::name(view, ordinal);
         match clone_machine(view, &name) {
             Ok(action) => {

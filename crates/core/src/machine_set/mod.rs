@@ -7,6 +7,8 @@ mod intent;
 mod observe;
 mod preflight;
 mod report;
+#[cfg(test)]
+mod tests;
 mod view;
 mod wiring;
 

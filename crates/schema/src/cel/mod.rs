@@ -426,7 +426,7 @@ impl Run {
         let message = self.message(rule, input);
         let error = match schema.kind {
             // The whole of a large value would drown the message.
-            Some(kind @ (Type::Object | Type::Array)) => failure(rule, &path, kind.as_str().into(), message),
+            Some(Type::Object | Type::Array) => failure(rule, &path, Value::Null, message).without_value(),
             _ => failure(rule, &path, place.value.clone(), message),
         };
         if !rule.uses_old_self() && place.ratchet.is_unchanged() {
