@@ -8,3 +8,4 @@ pub mod machine_deployment;
 pub mod machine_set;
 mod mirror;
 mod selector;
+mod v1beta1;

@@ -6,6 +6,7 @@ mod counters;
 mod decide;
 mod observe;
 mod report;
+mod v1beta1;
 mod view;
 mod wiring;
 

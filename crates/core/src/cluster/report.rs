@@ -9,7 +9,7 @@ use capstan_engine::{Plan, Trail};
 
 use super::{
     act::{ActError, Action, Descendant},
-    conditions, counters,
+    conditions, counters, v1beta1,
     view::View,
 };
 
@@ -57,6 +57,7 @@ pub(super) fn report(view: &View, _plan: &Plan<Action>, _trail: &Trail<ActError>
         phase: Some(phase(view)),
         ..before.clone()
     };
+    status.deprecated = v1beta1::report(view);
     status.conditions = conditions::of(view, &status);
     status
 }

@@ -128,6 +128,7 @@ pub(super) fn is_control_plane(machine: &Machine) -> bool {
         .contains_key(capstan_api::well_known::label::CONTROL_PLANE)
 }
 
-fn has_node(machine: &Machine) -> bool {
+/// Does it have a Node?
+pub(super) fn has_node(machine: &Machine) -> bool {
     machine.status.as_ref().is_some_and(|it| it.node_ref.is_some())
 }

@@ -15,6 +15,7 @@ use super::{
     decide::decide,
     observe::Sources,
     report::{OWNED, report},
+    v1beta1,
     view::View,
 };
 use crate::index;
@@ -36,10 +37,15 @@ impl Reconciler for ClusterReconciler {
     fn settings(&self) -> Settings {
         Settings {
             finalizer: Some(capstan_api::well_known::finalizer::CLUSTER),
-            conditions: &[ConditionList {
-                pointer: "/status/conditions",
-                owned: OWNED,
-            }],
+            conditions: const {
+                &[
+                    ConditionList {
+                        pointer: "/status/conditions",
+                        owned: OWNED,
+                    },
+                    crate::v1beta1::list(v1beta1::OWNED),
+                ]
+            },
             // A cluster hears of every change of every machine below it; looking a little less often costs nobody.
             spacing: std::time::Duration::from_millis(250),
             ..Settings::default()

@@ -8,6 +8,7 @@ mod observe;
 mod report;
 #[cfg(test)]
 mod tests;
+mod v1beta1;
 mod view;
 mod wiring;
 

@@ -20,6 +20,7 @@ use super::{
     act::{ActError, Action},
     conditions,
     decide::{Stage, stage},
+    v1beta1,
     view::View,
 };
 
@@ -64,6 +65,7 @@ pub(super) fn report(view: &View, _plan: &Plan<Action>, _trail: &Trail<ActError>
         deletion: deletion(view, before.deletion.as_ref()),
         ..before.clone()
     };
+    status.deprecated = v1beta1::report(view);
     status.conditions = conditions::of(view, &status);
     let phase = phase(view, &status);
     if before.phase != Some(phase) {

@@ -9,6 +9,7 @@ use capstan_api::{
 use capstan_contract::External;
 use capstan_engine::Lookup;
 use capstan_workload::{Health, Remote};
+use expect_test::expect;
 use kube::core::ApiResource;
 use serde_json::{Value, json};
 
@@ -16,8 +17,10 @@ use super::{
     conditions,
     decide::decide,
     report::report,
+    v1beta1,
     view::{NodeDeletion, View},
 };
+use crate::v1beta1::drawn;
 
 fn external(kind: &str, object: Value) -> Lookup<External> {
     let kind = ApiResource {
@@ -238,4 +241,90 @@ fn the_phase_and_the_conditions_follow() {
         ..view()
     };
     assert_eq!(shown(&running), "Running: ");
+}
+
+#[test]
+fn readers_of_v1beta1_follow_a_machine_too() {
+    let shown = |view: &View| drawn(&v1beta1::report(view).v1beta1.conditions);
+    expect![[r"
+        Ready False Info | WaitingForInfrastructure | 0 of 2 completed
+        BootstrapReady False Info | WaitingForDataSecret
+        InfrastructureReady False Info | WaitingForInfrastructure
+        NodeHealthy False Info | WaitingForNodeRef
+    "]]
+    .assert_eq(&shown(&view()));
+    let booting = json!({ "deprecated": { "v1beta1": { "conditions": [
+        { "type": "Ready", "status": "False", "severity": "Warning", "reason": "Booting", "message": "almost",
+          "lastTransitionTime": "2026-01-01T00:00:20Z" }] } } });
+    let with_data = View {
+        bootstrap: with_data(),
+        infrastructure: external("DevMachine", owned(booting, json!({}))),
+        ..view()
+    };
+    expect![[r"
+        Ready False Warning | Booting | 1 of 2 completed
+        BootstrapReady True
+        InfrastructureReady False Warning | Booting | almost
+        NodeHealthy False Info | WaitingForNodeRef
+    "]]
+    .assert_eq(&shown(&with_data));
+    let with_host = View {
+        infrastructure: provisioned(),
+        ..with_data
+    };
+    expect![[r"
+        Ready True
+        BootstrapReady True
+        InfrastructureReady True
+        NodeHealthy False Warning | NodeProvisioning | Waiting for a node with matching ProviderID to exist
+    "]]
+    .assert_eq(&shown(&with_host));
+    let node = json!({ "metadata": { "name": "n" }, "status": { "conditions": [
+        { "type": "Ready", "status": "Unknown" }, { "type": "MemoryPressure", "status": "True" }] } });
+    let with_node = View {
+        node: Remote::Found(Arc::new(serde_json::from_value(node).expect("a node"))),
+        ..with_host.clone()
+    };
+    expect![[r"
+        Ready True
+        BootstrapReady True
+        InfrastructureReady True
+        NodeHealthy False Warning | NodeConditionsFailed | Node condition Ready is Unknown. Node condition MemoryPressure is True
+    "]]
+    .assert_eq(&shown(&with_node));
+    let gone = View {
+        infrastructure: Lookup::Absent,
+        ..deleting(with_host)
+    };
+    expect![[r"
+        Ready False Info | Deleted
+        BootstrapReady True
+        InfrastructureReady False Info | Deleted
+        NodeHealthy False Info | WaitingForNodeRef
+        PreDrainDeleteHookSucceeded True
+        PreTerminateDeleteHookSucceeded True
+    "]]
+    .assert_eq(&shown(&gone));
+}
+
+#[test]
+fn a_terminal_failure_of_the_host_stays_readable_in_v1beta1() {
+    let status = json!({ "failureReason": "CreateError", "failureMessage": "no quota" });
+    let failed = View {
+        infrastructure: external("DevMachine", owned(status, json!({}))),
+        ..view()
+    };
+    let status = v1beta1::report(&failed).v1beta1;
+    assert_eq!(
+        (
+            status.failure_reason.as_deref(),
+            status.failure_message.as_deref()
+        ),
+        (
+            Some("CreateError"),
+            Some(
+                "Failure detected from referenced resource g/v1beta2, Kind=DevMachine with name \"m\": no quota"
+            )
+        )
+    );
 }

@@ -7,6 +7,7 @@ mod observe;
 mod report;
 pub mod rollout;
 mod up_to_date;
+mod v1beta1;
 mod view;
 mod wiring;
 

@@ -9,6 +9,7 @@ use capstan_engine::{Plan, Trail};
 
 use super::{
     act::{ActError, Action},
+    v1beta1,
     view::View,
 };
 use crate::{machine_set, selector};
@@ -59,6 +60,7 @@ pub(super) fn report(view: &View, _plan: &Plan<Action>, _trail: &Trail<ActError>
     }
     MachineDeploymentStatus {
         conditions,
+        deprecated: v1beta1::report(view, sums.available),
         selector: selector::text(&view.machine_deployment.spec.selector),
         replicas: Some(sums.existing),
         ready_replicas: Some(sums.ready),

@@ -106,7 +106,7 @@ impl View {
 fn resolve(given: Option<&IntOrString>, default: i32, total: i32, rounding: Rounding) -> i32 {
     match given {
         None => default,
-        Some(IntOrString::Int(number)) => *number,
+        Some(IntOrString::Int(number)) => (*number).min(MOST),
         Some(IntOrString::String(text)) => text
             .parse::<IntOrPercent>()
             .map_or(default, |it| it.of(total, rounding)),

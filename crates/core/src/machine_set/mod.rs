@@ -9,6 +9,7 @@ mod preflight;
 mod report;
 #[cfg(test)]
 mod tests;
+mod v1beta1;
 mod view;
 mod wiring;
 

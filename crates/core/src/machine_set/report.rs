@@ -12,7 +12,7 @@ use capstan_engine::{Plan, Trail};
 
 use super::{
     act::{ActError, Action},
-    preflight,
+    preflight, v1beta1,
     view::View,
 };
 use crate::selector;
@@ -29,7 +29,7 @@ pub(super) const OWNED: &[&str] = &[
 ];
 
 /// The whole status.
-pub(super) fn report(view: &View, plan: &Plan<Action>, _trail: &Trail<ActError>) -> MachineSetStatus {
+pub(super) fn report(view: &View, plan: &Plan<Action>, trail: &Trail<ActError>) -> MachineSetStatus {
     let before = view.machine_set.status.clone().unwrap_or_default();
     let mut conditions = before.conditions.clone();
     let drafts = [
@@ -50,6 +50,7 @@ pub(super) fn report(view: &View, plan: &Plan<Action>, _trail: &Trail<ActError>)
     }
     MachineSetStatus {
         conditions,
+        deprecated: v1beta1::report(view, plan, trail),
         selector: selector::text(&view.machine_set.spec.selector),
         replicas: Some(count(view.machines.len())),
         ready_replicas: Some(with(&view.machines, "Ready")),
@@ -60,7 +61,7 @@ pub(super) fn report(view: &View, plan: &Plan<Action>, _trail: &Trail<ActError>)
     }
 }
 
-fn count(number: usize) -> i32 {
+pub(super) fn count(number: usize) -> i32 {
     i32::try_from(number).unwrap_or(i32::MAX)
 }
 

@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use capstan_api::{contract::Contract, core::MachineSet};
 use capstan_contract::External;
-use capstan_engine::Lookup;
+use capstan_engine::{Lookup, Trail};
+use expect_test::expect;
 use kube::core::ApiResource;
 use serde_json::{Value, json};
 
-use super::{act::Action, decide::decide, view::View};
+use super::{act::Action, decide::decide, v1beta1, view::View};
+use crate::v1beta1::drawn;
 
 fn template(kind: &str) -> Lookup<External> {
     let object = json!({ "apiVersion": "g/v1beta2", "kind": kind,
@@ -68,7 +70,7 @@ fn view(replicas: i32, machines: &[&str]) -> View {
 }
 
 /// How many Machines are made, which are deleted, and what is waited for.
-fn drawn(view: &View) -> String {
+fn planned(view: &View) -> String {
     let plan = decide(view);
     let mut made = 0;
     let mut text = String::new();
@@ -97,7 +99,7 @@ fn the_number_of_machines_follows_the_number_that_is_wanted() {
         (i32::MAX, &["a"][..], "+200"),
     ] {
         assert_eq!(
-            drawn(&view(replicas, machines)),
+            planned(&view(replicas, machines)),
             expected,
             "{replicas} of {machines:?}"
         );
@@ -110,5 +112,67 @@ fn nothing_is_made_from_a_template_that_does_not_exist() {
         infrastructure_template: Lookup::Absent,
         ..view(2, &[])
     };
-    assert_eq!(drawn(&view), "+0 (DevMachineTemplate does not exist)");
+    assert_eq!(planned(&view), "+0 (DevMachineTemplate does not exist)");
+}
+
+/// The view with its Machines' statuses.
+fn with_statuses(mut view: View, statuses: &[Value]) -> View {
+    for (machine, status) in view.machines.iter_mut().zip(statuses) {
+        let changed = Arc::make_mut(machine);
+        changed.status = Some(serde_json::from_value(status.clone()).expect("a status"));
+    }
+    view
+}
+
+#[test]
+fn readers_of_v1beta1_follow_a_machine_set_too() {
+    let shown = |view: &View| {
+        let plan = decide(view);
+        let status = v1beta1::report(view, &plan, &Trail::all_done(plan.steps.len())).v1beta1;
+        let counts = [
+            status.fully_labeled_replicas,
+            status.ready_replicas,
+            status.available_replicas,
+        ];
+        format!(
+            "{:?}\n{}",
+            counts.map(Option::unwrap_or_default),
+            drawn(&status.conditions)
+        )
+    };
+    let no_template = View {
+        infrastructure_template: Lookup::Absent,
+        ..view(1, &[])
+    };
+    expect![[r"
+        [0, 0, 0]
+        Ready False Error | InfrastructureTemplateCloningFailed | DevMachineTemplate does not exist
+        MachinesCreated False Error | InfrastructureTemplateCloningFailed | DevMachineTemplate does not exist
+        MachinesReady True
+        Resized False Warning | ScalingUp | Scaling up MachineSet to 1 replicas (actual 0)
+    "]]
+    .assert_eq(&shown(&no_template));
+    let condition = |kind: &str, status: &str| json!({ "type": kind, "status": status, "reason": "R", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z" });
+    let ready = json!({ "conditions": [condition("NodeReady", "True")],
+        "deprecated": { "v1beta1": { "conditions": [condition("Ready", "True")] } } });
+    let mut waiting = condition("Ready", "False");
+    waiting["severity"] = json!("Info");
+    let not_ready = json!({ "deprecated": { "v1beta1": { "conditions": [waiting] } } });
+    let half = with_statuses(view(2, &["a", "b"]), &[ready.clone(), not_ready]);
+    expect![[r"
+        [2, 1, 1]
+        Ready False Info | R @ Machine/b | 1 of 2 completed
+        MachinesCreated True
+        MachinesReady False Info | R @ Machine/b | 1 of 2 completed
+    "]]
+    .assert_eq(&shown(&half));
+    let whole = with_statuses(view(1, &["a"]), &[ready]);
+    expect![[r"
+        [1, 1, 1]
+        Ready True
+        MachinesCreated True
+        MachinesReady True
+        Resized True
+    "]]
+    .assert_eq(&shown(&whole));
 }

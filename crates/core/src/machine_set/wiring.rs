@@ -14,6 +14,7 @@ use super::{
     decide::decide,
     observe::Sources,
     report::{OWNED, report},
+    v1beta1,
     view::View,
 };
 use crate::index;
@@ -35,10 +36,15 @@ impl Reconciler for MachineSetReconciler {
     fn settings(&self) -> Settings {
         Settings {
             finalizer: Some(capstan_api::well_known::finalizer::MACHINE_SET),
-            conditions: &[ConditionList {
-                pointer: "/status/conditions",
-                owned: OWNED,
-            }],
+            conditions: const {
+                &[
+                    ConditionList {
+                        pointer: "/status/conditions",
+                        owned: OWNED,
+                    },
+                    crate::v1beta1::list(v1beta1::OWNED),
+                ]
+            },
             ..Settings::default()
         }
     }
