@@ -95,6 +95,24 @@ impl Providers {
         Ok((resource(&format!("{group}/{version}"), kind), contract))
     }
 
+    /// An object of a kind in the API version that its user wrote down: templates and requests of repairs are referred to
+    /// so. A kind that is not installed has no objects.
+    pub async fn get_at(
+        &self,
+        api_version: &str,
+        kind: &str,
+        key: &ObjectKey,
+    ) -> (ApiResource, Lookup<Arc<DynamicObject>>) {
+        let found = resource(api_version, kind);
+        self.definitions.synced().await;
+        let name = contract::crd_name(&found.group, kind);
+        if self.definitions.get(&ObjectKey::new("", &name)).is_none() {
+            return (found, Lookup::Absent);
+        }
+        let object = self.foreign.get(&found, key).await;
+        (found, object)
+    }
+
     /// What is left of the object behind a reference of something that is being deleted. A kind that is not installed has
     /// no objects, so nothing waits for them.
     // Differs: upstream's deletion hangs once a provider was removed first.

@@ -18,6 +18,7 @@ pub(crate) fn start(engine: &Engine, workloads: &Workloads, backend: &Backend, k
     capstan_core::machine::start(engine, &providers, workloads);
     capstan_core::machine_set::start(engine, &providers);
     capstan_core::machine_deployment::start(engine, &providers);
+    capstan_core::machine_health_check::start(engine, &providers, workloads);
     let settings = capstan_bootstrap_kubeadm::Settings::default();
     capstan_bootstrap_kubeadm::start(
         engine,

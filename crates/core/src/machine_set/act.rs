@@ -36,6 +36,22 @@ pub enum Action {
         /// A JSON merge patch.
         patch: Value,
     },
+    /// Patches the status of a Machine.
+    PatchMachineStatus {
+        /// The Machine.
+        key: ObjectKey,
+        /// A JSON merge patch, guarded by the revision.
+        patch: Value,
+    },
+    /// Says on an unhealthy Machine that it is deleted for its repair, and deletes it.
+    Remediate {
+        /// The Machine.
+        key: ObjectKey,
+        /// A JSON merge patch of its status, guarded by the revision; none if that is said already.
+        patch: Option<Value>,
+        /// What must still be true of it.
+        preconditions: Preconditions,
+    },
     /// Patches the metadata of a template.
     PatchExternal {
         /// Its kind.
@@ -101,6 +117,28 @@ pub(super) async fn act(set: &MachineSet, action: &Action, context: &Context) ->
         }
         Action::PatchMachine { key, patch } => {
             context.writer.merge_patch::<Machine>(&(), key, patch).await?;
+        }
+        Action::PatchMachineStatus { key, patch } => {
+            context
+                .writer
+                .merge_patch_status::<Machine>(&(), key, patch)
+                .await?;
+        }
+        Action::Remediate {
+            key,
+            patch,
+            preconditions,
+        } => {
+            if let Some(patch) = patch {
+                context
+                    .writer
+                    .merge_patch_status::<Machine>(&(), key, patch)
+                    .await?;
+            }
+            context
+                .writer
+                .delete::<Machine>(&(), key, preconditions.clone())
+                .await?;
         }
         Action::PatchExternal { kind, key, patch } => {
             context

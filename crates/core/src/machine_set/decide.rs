@@ -1,7 +1,8 @@
 //! Decides what happens to one MachineSet next.
 //!
 //! ```text
-//!   alive     adopt orphans → keep live machines' labels and timeouts in step → too few: clone, too many: delete
+//!   alive     adopt orphans → keep live machines' labels and timeouts in step → repair unhealthy machines
+//!             → too few: clone, too many: delete
 //!   deleting  delete all machines → gone
 //! ```
 
@@ -16,11 +17,11 @@ use kube::{
 };
 use serde_json::json;
 
-use super::{act::Action, deletion_order, intent, preflight, report, view::View};
+use super::{act::Action, deletion_order, intent, preflight, remediation, report, view::View};
 use capstan_contract::with_owner;
 
 /// The pause before preflight checks, or templates that cannot be read, are looked at again.
-const BLOCKED_RETRY: Duration = Duration::from_secs(15);
+pub(super) const BLOCKED_RETRY: Duration = Duration::from_secs(15);
 
 /// The most Machines that one pass makes; the passes that they cause make the next ones.
 const BATCH: usize = 200;
@@ -35,6 +36,7 @@ pub(super) fn decide(view: &View) -> Plan<Action> {
     own_templates(view, &mut plan);
     adopt(view, &mut plan);
     keep_in_step(view, &mut plan);
+    remediation::remediate(view, &mut plan);
     scale(view, &mut plan);
     if let Some(time) = report::next_available(view) {
         plan.wakes(Wake::At(time), view.now);

@@ -6,6 +6,7 @@ mod deletion_order;
 mod intent;
 mod observe;
 mod preflight;
+mod remediation;
 mod report;
 #[cfg(test)]
 mod tests;

@@ -78,6 +78,10 @@ fn planned(view: &View) -> String {
         match &step.action {
             Action::CloneMachine { .. } => made += 1,
             Action::DeleteMachine { key, .. } => text.push_str(&format!(" -{}", key.name)),
+            Action::Remediate { key, .. } => text.push_str(&format!(" repair {}", key.name)),
+            Action::PatchMachineStatus { key, patch } => {
+                text.push_str(&format!(" say {}: {}", key.name, said(patch)))
+            }
             other => text.push_str(&format!(" {other:?}")),
         }
     }
@@ -85,6 +89,18 @@ fn planned(view: &View) -> String {
         text.push_str(&format!(" ({})", why.message));
     }
     format!("+{made}{text}")
+}
+
+/// What a patch says of a Machine's repair.
+fn said(patch: &Value) -> String {
+    let conditions = patch.pointer("/status/conditions").and_then(Value::as_array);
+    let found = conditions
+        .into_iter()
+        .flatten()
+        .find(|it| it["type"] == "OwnerRemediated");
+    found.map_or("nothing".to_owned(), |it| {
+        it["reason"].as_str().unwrap_or_default().to_owned()
+    })
 }
 
 #[test]
@@ -175,4 +191,87 @@ fn readers_of_v1beta1_follow_a_machine_set_too() {
         Resized True
     "]]
     .assert_eq(&shown(&whole));
+}
+
+/// The status of a Machine that a health check judged, and whose owner was asked for the repair or not.
+fn judged(healthy: &str, asked: Option<&str>) -> Value {
+    let condition = |kind: &str, status: &str, reason: &str| json!({ "type": kind, "status": status, "reason": reason, "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z" });
+    let mut conditions = vec![condition("HealthCheckSucceeded", healthy, "UnhealthyNode")];
+    conditions.extend(asked.map(|reason| condition("OwnerRemediated", "False", reason)));
+    json!({ "conditions": conditions })
+}
+
+/// The view, its set the current or an old revision of a MachineDeployment with this limit of repairs.
+fn in_deployment(mut view: View, revision: &str, max_in_flight: Value) -> View {
+    let deployment = json!({
+        "metadata": { "name": "d", "namespace": "ns", "annotations": { "machinedeployment.clusters.x-k8s.io/revision": "2" } },
+        "spec": { "clusterName": "c", "replicas": 4, "remediation": { "maxInFlight": max_in_flight } }
+    });
+    view.machine_deployment = Some(Arc::new(
+        serde_json::from_value(deployment).expect("a MachineDeployment"),
+    ));
+    let set = Arc::make_mut(&mut view.machine_set);
+    let key = "machinedeployment.clusters.x-k8s.io/revision".to_owned();
+    set.metadata.annotations = Some([(key, revision.to_owned())].into());
+    view
+}
+
+#[test]
+fn unhealthy_machines_are_repaired_within_limits() {
+    let (well, sick) = (
+        judged("True", None),
+        judged("False", Some("WaitingForRemediation")),
+    );
+    let gone = judged("False", Some("MachineDeleting"));
+    let three = with_statuses(
+        view(3, &["a", "b", "c"]),
+        &[well.clone(), sick.clone(), sick.clone()],
+    );
+    let one_going = with_statuses(view(2, &["a!", "b"]), &[gone, sick.clone()]);
+    let found_only = with_statuses(view(1, &["a"]), &[judged("False", None)]);
+    let recovered = with_statuses(view(1, &["a"]), &[judged("True", Some("WaitingForRemediation"))]);
+    let control_plane = json!({ "metadata": { "name": "k", "namespace": "ns" }, "spec": { "version": "v1.34.0" },
+        "status": { "version": "v1.33.0" } });
+    let mut upgrading = with_statuses(view(1, &["a"]), &[sick]);
+    upgrading.control_plane = Some(template("KubeadmControlPlane").map(|it| External {
+        object: Arc::new(serde_json::from_value(control_plane).expect("an object")),
+        ..it
+    }));
+    for (case, view, expected) in [
+        ("no limit", three.clone(), "+0 repair b repair c"),
+        (
+            "a limit",
+            in_deployment(three.clone(), "2", json!(1)),
+            "+0 say c: RemediationDeferred repair b",
+        ),
+        (
+            "a percentage",
+            in_deployment(three.clone(), "2", json!("26%")),
+            "+0 repair b repair c",
+        ),
+        (
+            "no repairs",
+            in_deployment(three.clone(), "2", json!(0)),
+            "+0 say b: RemediationDeferred say c: RemediationDeferred",
+        ),
+        (
+            "an old revision",
+            in_deployment(three, "1", Value::Null),
+            "+0 say b: CannotBeRemediated say c: CannotBeRemediated",
+        ),
+        (
+            "one in flight",
+            in_deployment(one_going, "2", json!(1)),
+            "+0 say b: RemediationDeferred",
+        ),
+        ("nobody asked for it", found_only, "+0"),
+        ("healthy again", recovered, "+0 say a: nothing"),
+        (
+            "the control plane upgrades",
+            upgrading,
+            "+0 say a: RemediationDeferred (KubeadmControlPlane k is upgrading (\"ControlPlaneIsStable\" preflight check failed))",
+        ),
+    ] {
+        assert_eq!(planned(&view), expected, "{case}");
+    }
 }

@@ -1,7 +1,7 @@
 //! What readers of v1beta1 are told of a MachineSet.
 // Parity: upstream core/reconcilers/machineset/machineset_controller.go:reconcileV1Beta1Status, syncReplicas
 
-use std::{sync::Arc, time::Duration};
+use std::{cmp::Ordering, sync::Arc, time::Duration};
 
 use capstan_api::{
     condition::{
@@ -140,12 +140,10 @@ fn resized(view: &View, ready: i32) -> Option<Draft> {
         let message = format!("Scaling {verb} MachineSet to {wanted} replicas (actual {have})");
         Some(Draft::no(kind, reason, Severity::Warning, message))
     };
-    if have < wanted {
-        scaling(Reason::ScalingUp, "up")
-    } else if have > wanted {
-        scaling(Reason::ScalingDown, "down")
-    } else {
-        (ready == count(have)).then(|| Draft::yes(kind))
+    match have.cmp(&wanted) {
+        Ordering::Less => scaling(Reason::ScalingUp, "up"),
+        Ordering::Greater => scaling(Reason::ScalingDown, "down"),
+        Ordering::Equal => (ready == count(have)).then(|| Draft::yes(kind)),
     }
 }
 
