@@ -8,8 +8,9 @@ use capstan_api::{
 };
 use capstan_workload::Remote;
 use kube::ResourceExt;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
+use super::v1beta1;
 use crate::{
     remediation::{self, Verdict},
     view::{Component, Member, View},
@@ -19,7 +20,7 @@ use crate::{
 const CONTROL_PLANE_ROLE: &str = "node-role.kubernetes.io/control-plane";
 
 /// A condition's status, reason and message.
-type Said = (&'static str, &'static str, String);
+pub(super) type Said = (&'static str, &'static str, String);
 
 /// What is said of a machine before there is a node to look at; none if there is one.
 fn before_node(member: &Member) -> Option<Said> {
@@ -193,7 +194,15 @@ pub(crate) fn machine_conditions_patch(view: &View, member: &Member, verdict: &V
         let generation = member.machine.metadata.generation;
         condition::set_in(&mut conditions, generation, draft, view.now);
     }
-    (conditions != stored).then(|| {
-        json!({ "metadata": { "resourceVersion": member.machine.resource_version() }, "status": { "conditions": conditions } })
-    })
+    let old_style = v1beta1::of_machine(view, member, verdict);
+    let mut status = Map::new();
+    if conditions != stored {
+        status.insert("conditions".to_owned(), json!(conditions));
+    }
+    if old_style != member.machine.v1beta1_conditions() {
+        let list = json!({ "v1beta1": { "conditions": old_style } });
+        status.insert("deprecated".to_owned(), list);
+    }
+    let revision = member.machine.resource_version();
+    (!status.is_empty()).then(|| json!({ "metadata": { "resourceVersion": revision }, "status": status }))
 }

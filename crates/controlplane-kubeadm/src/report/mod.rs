@@ -2,6 +2,7 @@
 // Parity: upstream controlplane/kubeadm/reconcilers/kubeadmcontrolplane/status.go
 
 mod machine;
+mod v1beta1;
 
 use std::collections::BTreeMap;
 
@@ -45,11 +46,7 @@ pub(crate) const OWNED: &[&str] = &[
 ];
 
 /// The whole status.
-pub(crate) fn report(
-    view: &View,
-    _plan: &Plan<Action>,
-    _trail: &Trail<ActError>,
-) -> KubeadmControlPlaneStatus {
+pub(crate) fn report(view: &View, plan: &Plan<Action>, trail: &Trail<ActError>) -> KubeadmControlPlaneStatus {
     let before = view.control_plane.status.clone().unwrap_or_default();
     let mut conditions = before.conditions.clone();
     let generation = view.control_plane.metadata.generation;
@@ -90,6 +87,7 @@ pub(crate) fn report(
     };
     KubeadmControlPlaneStatus {
         conditions,
+        deprecated: v1beta1::report(view, plan, trail),
         initialization: KubeadmControlPlaneInitialization {
             control_plane_initialized: view.is_initialized().then_some(true),
         },

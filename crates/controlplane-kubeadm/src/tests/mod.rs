@@ -4,3 +4,4 @@ mod drawing;
 mod machines;
 mod remediation;
 mod upkeep;
+mod v1beta1;
