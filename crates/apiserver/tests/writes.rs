@@ -427,3 +427,50 @@ async fn events_of_both_groups_are_the_same_objects() {
         .await;
     assert_eq!(listed.body["items"].as_array().unwrap().len(), 1);
 }
+
+#[tokio::test]
+async fn an_eviction_respects_and_spends_the_disruption_budget_of_its_pod() {
+    const PODS: &str = "/api/v1/namespaces/default/pods";
+    const BUDGETS: &str = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
+    let f = Fixture::new().await;
+    let evict = async |name: &str| {
+        let eviction = json!({ "apiVersion": "policy/v1", "kind": "Eviction", "metadata": { "name": name } });
+        let answer = f.post(&format!("{PODS}/{name}/eviction"), eviction).await;
+        format!(
+            "{} {}",
+            answer.code,
+            answer.body["details"]["causes"][0]["message"]
+                .as_str()
+                .unwrap_or_default()
+        )
+    };
+    for (name, app) in [("a", "web"), ("b", "web"), ("c", "other")] {
+        let pod = json!({ "apiVersion": "v1", "kind": "Pod", "metadata": { "name": name, "labels": { "app": app } },
+            "spec": { "containers": [{ "name": "c", "image": "i" }] } });
+        f.post(PODS, pod).await;
+        f.merge(
+            &format!("{PODS}/{name}/status"),
+            json!({ "status": { "phase": "Running" } }),
+        )
+        .await;
+    }
+    let budget = json!({ "apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": { "name": "web" },
+        "spec": { "minAvailable": 1, "selector": { "matchLabels": { "app": "web" } } } });
+    f.post(BUDGETS, budget).await;
+    assert_eq!(
+        evict("a").await,
+        "429 The disruption budget web is still being processed by the server."
+    );
+    let status = json!({ "status": { "observedGeneration": 1, "disruptionsAllowed": 1, "desiredHealthy": 1, "currentHealthy": 2,
+        "expectedPods": 2 } });
+    f.merge(&format!("{BUDGETS}/web/status"), status).await;
+    assert_eq!(evict("a").await, "201 ");
+    assert_eq!(
+        evict("b").await,
+        "429 The disruption budget web needs 1 healthy pods and has 2 currently"
+    );
+    assert_eq!(evict("c").await, "201 ");
+    assert_eq!(evict("c").await, "404 ");
+    let left = f.get(PODS).await.body["items"].as_array().map(Vec::len);
+    assert_eq!(left, Some(1));
+}

@@ -118,7 +118,7 @@ impl ResourceRequest<'_> {
             ("create", "token") => self.server.service_account_token(target, body()?)?,
             ("create", "eviction") => {
                 let options = DeleteOptions::parse(self.query, body()?.get("deleteOptions"))?;
-                self.server.registry.delete(target, self.caller, &options).await?;
+                self.server.registry.evict(target, self.caller, &options).await?;
                 json!({ "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201 })
             }
             (verb, _) => {

@@ -8,6 +8,7 @@
 
 mod create;
 mod delete;
+mod evict;
 mod finish;
 mod kinds;
 mod list;

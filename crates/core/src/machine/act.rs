@@ -4,15 +4,17 @@ use capstan_engine::{
     Classified, Context, EventKind, ObjectKey, ObjectRef, Preconditions, Retry, WriteError,
 };
 use capstan_workload::Workloads;
-use k8s_openapi::api::core::v1::Node;
+use k8s_openapi::api::core::v1::{Node, Pod};
 use kube::{
     Api,
-    api::{DeleteParams, Patch, PatchParams},
+    api::{DeleteParams, EvictParams, Patch, PatchParams},
     core::{ApiResource, DynamicObject},
 };
 use serde_json::Value;
 
 use capstan_api::core::Machine;
+
+use super::decide::DRAIN_FAILED_RETRY;
 
 /// One effect.
 #[derive(Debug, Clone)]
@@ -51,6 +53,15 @@ pub enum Action {
         /// A JSON merge patch, guarded by the revision.
         patch: Value,
     },
+    /// Evicts a pod from the Node.
+    Evict {
+        /// The workload cluster.
+        cluster: ObjectKey,
+        /// The pod.
+        pod: ObjectKey,
+        /// How long the pod may take to end, in seconds; none for its own time.
+        grace_seconds: Option<i64>,
+    },
     /// Deletes the Node.
     DeleteNode {
         /// The workload cluster.
@@ -86,6 +97,14 @@ pub enum ActError {
         #[source]
         source: kube::Error,
     },
+    /// A pod cannot be evicted, mostly because a disruption budget forbids it.
+    #[error("failed to evict Pod {pod}: {why}")]
+    Evict {
+        /// The pod.
+        pod: ObjectKey,
+        /// What the workload cluster answered.
+        why: String,
+    },
     /// The workload cluster is not connected.
     #[error("cluster {cluster} is not connected")]
     NotConnected {
@@ -103,6 +122,7 @@ impl Classified for ActError {
                 ..
             } if status.code == 409 => Retry::Soon,
             Self::Node { .. } => Retry::Backoff,
+            Self::Evict { .. } => Retry::After(DRAIN_FAILED_RETRY),
             // A connection that comes back wakes the Machine.
             Self::NotConnected { .. } => Retry::OnChange,
         }
@@ -149,6 +169,11 @@ pub(super) async fn act(
                 .await
                 .map_err(fail)?;
         }
+        Action::Evict {
+            cluster,
+            pod,
+            grace_seconds,
+        } => evict(workloads, cluster, pod, *grace_seconds).await?,
         Action::DeleteNode { cluster, node } => {
             let fail = |source| ActError::Node {
                 verb: "delete",
@@ -175,6 +200,51 @@ pub(super) async fn act(
         }
     }
     Ok(())
+}
+
+async fn evict(
+    workloads: &Workloads,
+    cluster: &ObjectKey,
+    pod: &ObjectKey,
+    grace_seconds: Option<i64>,
+) -> Result<(), ActError> {
+    let connection = workloads.connection(cluster);
+    let connection = connection.found().ok_or_else(|| ActError::NotConnected {
+        cluster: cluster.clone(),
+    })?;
+    let pods = Api::<Pod>::namespaced(connection.client().clone(), &pod.namespace);
+    let parameters = EvictParams {
+        delete_options: grace_seconds.map(|it| DeleteParams {
+            grace_period_seconds: u32::try_from(it).ok(),
+            ..DeleteParams::default()
+        }),
+        ..EvictParams::default()
+    };
+    let why = match pods.evict(&pod.name, &parameters).await {
+        Ok(_) => return Ok(()),
+        Err(kube::Error::Api(status)) if status.code == 404 => return Ok(()),
+        Err(kube::Error::Api(status)) => refusal(&status),
+        Err(error) => error.to_string(),
+    };
+    Err(ActError::Evict {
+        pod: pod.clone(),
+        why,
+    })
+}
+
+/// Why an eviction was refused, with the disruption budget that did it.
+fn refusal(status: &kube::core::Status) -> String {
+    let causes = status.details.iter().flat_map(|it| &it.causes);
+    let causes: Vec<&str> = causes.clone().map(|it| it.message.as_str()).collect();
+    match status.code {
+        429 => format!("{} {}", status.message, causes.join(",")),
+        403 if status.message.contains("is being terminated") => {
+            "Cannot evict pod from terminating namespace: unable to create eviction (kube-controller-manager should set \
+             deletionTimestamp)"
+                .to_owned()
+        }
+        _ => status.message.clone(),
+    }
 }
 
 fn nodes(workloads: &Workloads, cluster: &ObjectKey) -> Result<Api<Node>, ActError> {

@@ -23,7 +23,7 @@ use crate::{machine_deployment::differences, mirror};
 const PROBES: u32 = 5;
 
 /// All conditions, starting from the stored ones so that unchanged ones keep their time.
-pub(super) fn of(view: &View, status: &MachineStatus) -> Vec<Condition> {
+pub(super) fn of(view: &View, status: &MachineStatus, leaving: &str) -> Vec<Condition> {
     let generation = view.machine.metadata.generation;
     let mut list = view.machine.status.clone().unwrap_or_default().conditions;
     let mut set = |draft: Draft| condition::set_in(&mut list, generation, draft, view.now);
@@ -32,7 +32,7 @@ pub(super) fn of(view: &View, status: &MachineStatus) -> Vec<Condition> {
     for draft in node_conditions(view, status) {
         set(draft);
     }
-    set(deleting(view));
+    set(deleting(view, leaving));
     set(Draft::new(Type::Updating, Status::False, Reason::NotUpdating, ""));
     if let Some(draft) = up_to_date(view, status) {
         set(draft);
@@ -291,12 +291,14 @@ fn node_healthy(node: &Node) -> Draft {
     }
 }
 
-fn deleting(view: &View) -> Draft {
+fn deleting(view: &View, leaving: &str) -> Draft {
     if !view.is_deleting() {
         return Draft::new(Type::Deleting, Status::False, Reason::NotDeleting, "");
     }
     let (reason, message) = match stage(view) {
         Stage::PreDrainHook(hooks) => (Reason::WaitingForPreDrainHook, hooks_message(&hooks)),
+        Stage::Drain => (Reason::DrainingNode, leaving.to_owned()),
+        Stage::VolumeDetach => (Reason::WaitingForVolumeDetach, leaving.to_owned()),
         Stage::PreTerminateHook(hooks) => (Reason::WaitingForPreTerminateHook, hooks_message(&hooks)),
         Stage::Infrastructure => {
             let kind = &view.machine.spec.infrastructure_ref.kind;

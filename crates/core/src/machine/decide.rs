@@ -3,20 +3,28 @@
 //! ```text
 //!   alive     own the bootstrap and infrastructure objects → take over data secret, provider ID, failure domain
 //!             → sync the Node
-//!   deleting  pre-drain hooks → pre-terminate hooks → infrastructure → bootstrap → node → gone
+//!   deleting  pre-drain hooks → drain → volumes → pre-terminate hooks → infrastructure → bootstrap → node → gone
 //! ```
 
 use std::time::Duration;
 
-use capstan_api::{core::Machine, owner, well_known};
+use capstan_api::{
+    Time,
+    condition::v1beta1,
+    core::{Conditioned as _, Machine, MachineDeletionStatus},
+    owner, well_known,
+};
+use capstan_base::Timestamp;
 use capstan_contract::External;
 use capstan_engine::{Lookup, ObjectKey, Plan, Preconditions, Wake, Why};
 use capstan_workload::Remote;
+use k8s_openapi::api::core::v1::Node;
 use kube::ResourceExt;
 use serde_json::{Map, Value, json};
 
 use super::{
     act::Action,
+    drain::Drain,
     node_sync,
     view::{NodeDeletion, View},
 };
@@ -24,6 +32,12 @@ use capstan_contract::with_owner;
 
 /// The pause before a provider's object that cannot be read is tried again.
 const UNREADABLE_RETRY: Duration = Duration::from_secs(30);
+
+/// The pause before pods that leave are looked at again.
+const DRAIN_LOOK: Duration = Duration::from_secs(5);
+
+/// The pause before an eviction that was refused is tried again, and before volumes are looked at again.
+pub(super) const DRAIN_FAILED_RETRY: Duration = Duration::from_secs(20);
 
 /// How long the deletion of a Node is tried where the Machine does not say.
 const NODE_DELETION_TIMEOUT: i32 = 10;
@@ -33,6 +47,10 @@ const NODE_DELETION_TIMEOUT: i32 = 10;
 pub enum Stage {
     /// Somebody holds it before the drain: the hooks' annotations.
     PreDrainHook(Vec<String>),
+    /// Its Node is drained.
+    Drain,
+    /// The Node's volumes are detached.
+    VolumeDetach,
     /// Somebody holds it before its host goes: the hooks' annotations.
     PreTerminateHook(Vec<String>),
     /// Its host goes.
@@ -47,19 +65,19 @@ pub enum Stage {
 
 /// Where the deletion stands.
 pub fn stage(view: &View) -> Stage {
-    let hooks = |prefix: &str| -> Vec<String> {
-        view.machine
-            .annotations()
-            .keys()
-            .filter(|it| it.starts_with(prefix))
-            .cloned()
-            .collect()
-    };
-    let pre_drain = hooks(well_known::annotation::PRE_DRAIN_HOOK_PREFIX);
-    if view.node_deletion == NodeDeletion::Allowed && !pre_drain.is_empty() {
-        return Stage::PreDrainHook(pre_drain);
+    if view.node_deletion == NodeDeletion::Allowed {
+        let pre_drain = hooks(view, well_known::annotation::PRE_DRAIN_HOOK_PREFIX);
+        if !pre_drain.is_empty() {
+            return Stage::PreDrainHook(pre_drain);
+        }
+        if is_drain_due(view) {
+            return Stage::Drain;
+        }
+        if is_detach_due(view) {
+            return Stage::VolumeDetach;
+        }
     }
-    let pre_terminate = hooks(well_known::annotation::PRE_TERMINATE_HOOK_PREFIX);
+    let pre_terminate = hooks(view, well_known::annotation::PRE_TERMINATE_HOOK_PREFIX);
     if !pre_terminate.is_empty() {
         return Stage::PreTerminateHook(pre_terminate);
     }
@@ -73,6 +91,71 @@ pub fn stage(view: &View) -> Stage {
         return Stage::Node;
     }
     Stage::Completed
+}
+
+/// The annotations of hooks of a kind.
+pub(super) fn hooks(view: &View, prefix: &str) -> Vec<String> {
+    let keys = view.machine.annotations().keys();
+    keys.filter(|it| it.starts_with(prefix)).cloned().collect()
+}
+
+/// May the Node be drained? Not if a user says so, not once the host goes or is held, and not for ever.
+// Parity: upstream core/reconcilers/machine/machine_controller.go:isNodeDrainAllowed
+pub(super) fn is_drain_allowed(view: &View) -> bool {
+    let deletion = deletion(view);
+    let limit = view.machine.spec.deletion.node_drain_timeout_seconds;
+    is_host_kept(view, well_known::annotation::EXCLUDE_NODE_DRAINING)
+        && ends_at(deletion.node_drain_start_time, limit).is_none_or(|it| view.now < it)
+}
+
+/// May volumes be waited for?
+pub(super) fn is_detach_allowed(view: &View) -> bool {
+    let deletion = deletion(view);
+    let limit = view.machine.spec.deletion.node_volume_detach_timeout_seconds;
+    is_host_kept(view, well_known::annotation::EXCLUDE_WAIT_FOR_NODE_VOLUME_DETACH)
+        && ends_at(deletion.wait_for_node_volume_detach_start_time, limit).is_none_or(|it| view.now < it)
+}
+
+fn deletion(view: &View) -> MachineDeletionStatus {
+    let status = view.machine.status.as_ref();
+    status.and_then(|it| it.deletion.clone()).unwrap_or_default()
+}
+
+/// Does the host stay for now, and is nobody excluded by `annotation`?
+fn is_host_kept(view: &View, annotation: &str) -> bool {
+    !view.machine.annotations().contains_key(annotation)
+        && deletion(view).wait_for_pre_terminate_hook_start_time.is_none()
+        && view.infrastructure.found().is_some_and(|it| !it.is_deleting())
+}
+
+/// When a wait that has begun ends by its time-out.
+fn ends_at(begun: Option<Time>, limit: Option<i32>) -> Option<Timestamp> {
+    let limit = u64::try_from(limit?).ok().filter(|it| *it > 0)?;
+    Some(begun?.0 + Duration::from_secs(limit))
+}
+
+fn is_drain_due(view: &View) -> bool {
+    is_drain_allowed(view)
+        && match &view.drain {
+            Drain::NotAsked | Drain::NodeGone => false,
+            Drain::Failed(_) => true,
+            Drain::Found(found) => !is_cordoned(&found.node) || !found.is_drained(),
+        }
+}
+
+fn is_detach_due(view: &View) -> bool {
+    is_detach_allowed(view)
+        && match &view.drain {
+            Drain::NotAsked | Drain::NodeGone => false,
+            Drain::Failed(_) => true,
+            Drain::Found(found) => !found.volumes.is_empty(),
+        }
+}
+
+fn is_cordoned(node: &Node) -> bool {
+    node.spec
+        .as_ref()
+        .is_some_and(|it| it.unschedulable == Some(true))
 }
 
 /// Is the Node gone, or is its time to go over?
@@ -312,9 +395,64 @@ fn wait(view: &View, plan: &mut Plan<Action>) {
 }
 
 fn delete(view: &View) -> Plan<Action> {
-    match stage(view) {
-        Stage::PreDrainHook(hooks) => Plan::wait(Why::new("WaitingForPreDrainHook", held_by(&hooks))),
-        Stage::PreTerminateHook(hooks) => Plan::wait(Why::new("WaitingForPreTerminateHook", held_by(&hooks))),
+    let stage = stage(view);
+    let mut plan = delete_in(view, &stage);
+    if !matches!(stage, Stage::PreDrainHook(_) | Stage::Drain) {
+        announce_drained(view, &stage, &mut plan);
+    }
+    plan
+}
+
+/// Events for what has just been waited for with success.
+fn announce_drained(view: &View, stage: &Stage, plan: &mut Plan<Action>) {
+    let told = |kind| v1beta1::is_true(view.machine.v1beta1_conditions(), kind);
+    let Some(node) = view.machine.status.as_ref().and_then(|it| it.node_ref.as_ref()) else {
+        return;
+    };
+    let mut tell = |reason: &'static str, message: String| {
+        let action = Action::Announce {
+            reason,
+            message: message.clone(),
+        };
+        plan.step_and_continue(action, Why::new(reason, message));
+    };
+    if is_drained(view) && !told(v1beta1::Type::DrainingSucceeded) {
+        tell(
+            "SuccessfulDrainNode",
+            format!("success draining Machine's node {:?}", node.name),
+        );
+    }
+    if *stage != Stage::VolumeDetach && is_detached(view) && !told(v1beta1::Type::VolumeDetachSucceeded) {
+        let message = format!(
+            "success waiting for node volumes detaching Machine's node {:?}",
+            node.name
+        );
+        tell("NodeVolumesDetached", message);
+    }
+}
+
+/// Was the Node drained, after this was begun?
+pub(super) fn is_drained(view: &View) -> bool {
+    deletion(view).node_drain_start_time.is_some()
+        && is_drain_allowed(view)
+        && !matches!(view.drain, Drain::NotAsked)
+        && !is_drain_due(view)
+}
+
+/// Were the Node's volumes detached, after this was waited for?
+pub(super) fn is_detached(view: &View) -> bool {
+    deletion(view).wait_for_node_volume_detach_start_time.is_some()
+        && is_detach_allowed(view)
+        && !matches!(view.drain, Drain::NotAsked)
+        && !is_detach_due(view)
+}
+
+fn delete_in(view: &View, stage: &Stage) -> Plan<Action> {
+    match stage {
+        Stage::Drain => drain(view),
+        Stage::VolumeDetach => detach(view),
+        Stage::PreDrainHook(hooks) => Plan::wait(Why::new("WaitingForPreDrainHook", held_by(hooks))),
+        Stage::PreTerminateHook(hooks) => Plan::wait(Why::new("WaitingForPreTerminateHook", held_by(hooks))),
         Stage::Infrastructure => {
             delete_external(view, &view.infrastructure, "WaitingForInfrastructureDeletion")
         }
@@ -326,6 +464,65 @@ fn delete(view: &View) -> Plan<Action> {
         Stage::Node => delete_node(view),
         Stage::Completed => Plan::finalized(),
     }
+}
+
+/// Closes the Node to new pods and evicts those whose turn it is.
+fn drain(view: &View) -> Plan<Action> {
+    let mut plan = Plan::default();
+    let limit = view.machine.spec.deletion.node_drain_timeout_seconds;
+    if let Some(end) = ends_at(deletion(view).node_drain_start_time, limit) {
+        plan.wakes(Wake::At(end), view.now);
+    }
+    let found = match &view.drain {
+        Drain::Found(found) => found,
+        Drain::Failed(why) => {
+            plan.waits(Why::new("DrainingNode", why.clone()));
+            plan.wakes(Wake::After(DRAIN_FAILED_RETRY), view.now);
+            return plan;
+        }
+        Drain::NotAsked | Drain::NodeGone => return plan,
+    };
+    let cluster = cluster_key(&view.machine);
+    let node = found.node.name_any();
+    if !is_cordoned(&found.node) {
+        let action = Action::PatchNode {
+            cluster: cluster.clone(),
+            node: node.clone(),
+            patch: json!({ "spec": { "unschedulable": true } }),
+        };
+        plan.step(
+            action,
+            Why::new("DrainingNode", format!("Node {node} takes no new pods")),
+        );
+    }
+    for judged in found.evictable() {
+        let action = Action::Evict {
+            cluster: cluster.clone(),
+            pod: ObjectKey::of(&*judged.pod),
+            grace_seconds: found.grace(),
+        };
+        let why = format!("Pod {} has to leave Node {node}", judged.name());
+        plan.step_and_continue(action, Why::new("DrainingNode", why));
+    }
+    plan.waits(Why::new(
+        "DrainingNode",
+        format!("waiting for the pods on Node {node} to leave"),
+    ));
+    plan.wakes(Wake::After(DRAIN_LOOK), view.now);
+    plan
+}
+
+fn detach(view: &View) -> Plan<Action> {
+    let mut plan = Plan::wait(Why::new(
+        "WaitingForVolumeDetach",
+        "waiting for volumes to be detached",
+    ));
+    let limit = view.machine.spec.deletion.node_volume_detach_timeout_seconds;
+    if let Some(end) = ends_at(deletion(view).wait_for_node_volume_detach_start_time, limit) {
+        plan.wakes(Wake::At(end), view.now);
+    }
+    plan.wakes(Wake::After(DRAIN_FAILED_RETRY), view.now);
+    plan
 }
 
 fn held_by(hooks: &[String]) -> String {

@@ -3,6 +3,7 @@
 mod act;
 mod conditions;
 mod decide;
+mod drain;
 mod node_sync;
 mod observe;
 mod report;
@@ -14,5 +15,6 @@ mod wiring;
 
 pub use act::{ActError, Action};
 pub use decide::{Stage, stage};
+pub use drain::{Attached, Disposition, Drain, Found, Judged};
 pub use view::View;
 pub use wiring::{MachineReconciler, start};

@@ -1,16 +1,26 @@
 //! Reads the snapshot of one Machine.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
-use capstan_api::core::{Cluster, ContractReference, Machine, MachineDeployment, MachineSet};
-use capstan_api::{ObjectMeta, owner};
+use capstan_api::{
+    ObjectMeta,
+    core::{Cluster, ContractReference, Machine, MachineDeployment, MachineDrainRule, MachineSet},
+    owner, well_known,
+};
 use capstan_contract::{External, Providers};
 use capstan_engine::{Cache, Context, Lookup, ObjectKey};
 use capstan_workload::{Remote, Workloads};
 use k8s_openapi::api::core::v1::Node;
 use kube::ResourceExt;
 
-use super::view::{NodeDeletion, View};
+use super::{
+    decide::{hooks, is_detach_allowed, is_drain_allowed},
+    drain::{Drain, inspect, is_for_machine},
+    view::{NodeDeletion, View},
+};
+
+/// How long a workload cluster may take to tell what is on a Node.
+const DRAIN_LIMIT: Duration = Duration::from_secs(20);
 
 /// What the Machine controller reads from.
 #[derive(Debug, Clone)]
@@ -21,6 +31,7 @@ pub(super) struct Sources {
     pub machine_deployments: Cache<MachineDeployment>,
     pub providers: Providers,
     pub workloads: Workloads,
+    pub rules: Cache<MachineDrainRule>,
 }
 
 impl Sources {
@@ -51,6 +62,7 @@ impl Sources {
             node_rivals: Vec::new(),
             health: self.workloads.health(&cluster_key),
             node_deletion: NodeDeletion::Allowed,
+            drain: Drain::NotAsked,
             machine,
             cluster,
             bootstrap,
@@ -60,7 +72,52 @@ impl Sources {
         };
         self.find_node(&mut view, &cluster_key);
         view.node_deletion = self.node_deletion(&view, control_plane.as_ref()).await;
+        view.drain = self.drain(&view, &cluster_key).await;
         view
+    }
+
+    /// What is on the Node, if the Machine's deletion is at the point where that matters.
+    async fn drain(&self, view: &View, cluster: &ObjectKey) -> Drain {
+        let is_held = !hooks(view, well_known::annotation::PRE_DRAIN_HOOK_PREFIX).is_empty();
+        let is_wanted = is_drain_allowed(view) || is_detach_allowed(view);
+        if !view.is_deleting() || view.node_deletion != NodeDeletion::Allowed || is_held || !is_wanted {
+            return Drain::NotAsked;
+        }
+        let node = match &view.node {
+            Remote::Found(node) => node,
+            Remote::Absent => return Drain::NodeGone,
+            Remote::Disconnected { why, .. } => return Drain::Failed(why.clone()),
+            Remote::NotTried(_) => {
+                return Drain::Failed("the workload cluster is not connected yet".to_owned());
+            }
+        };
+        let Remote::Found(connection) = self.workloads.connection(cluster) else {
+            return Drain::Failed("the workload cluster is not connected".to_owned());
+        };
+        let rules = match view.cluster.found() {
+            Some(cluster) => self.rules(&view.machine, cluster).await,
+            None => Vec::new(),
+        };
+        let asked = inspect::inspect(
+            connection.client(),
+            node,
+            rules,
+            is_detach_allowed(view),
+            view.now,
+        );
+        match tokio::time::timeout(DRAIN_LIMIT, asked).await {
+            Ok(Ok(found)) => Drain::Found(Box::new(found)),
+            Ok(Err(error)) => Drain::Failed(format!("failed to look at Node {}: {error}", node.name_any())),
+            Err(_) => Drain::Failed(format!("looking at Node {} took too long", node.name_any())),
+        }
+    }
+
+    /// The drain rules that are about a Machine, by name.
+    async fn rules(&self, machine: &Machine, cluster: &Cluster) -> Vec<Arc<MachineDrainRule>> {
+        self.rules.synced().await;
+        let mut rules = self.rules.in_namespace(&machine.namespace().unwrap_or_default());
+        rules.retain(|it| is_for_machine(it, machine, cluster));
+        rules
     }
 
     async fn external(&self, machine: &Machine, reference: &ContractReference) -> Lookup<External> {

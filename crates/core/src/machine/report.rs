@@ -1,7 +1,7 @@
 //! What is true of a Machine, from what was seen, chosen and done.
 // Parity: upstream core/reconcilers/machine/machine_controller_status.go
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use capstan_api::{
     Time,
@@ -13,13 +13,14 @@ use capstan_api::{
     well_known,
 };
 use capstan_base::Timestamp;
-use capstan_engine::{Plan, Trail};
+use capstan_engine::{Outcome, Plan, Trail};
 use kube::ResourceExt;
 
 use super::{
     act::{ActError, Action},
     conditions,
     decide::{Stage, stage},
+    drain::{self, Drain},
     v1beta1,
     view::View,
 };
@@ -39,7 +40,7 @@ pub(super) const OWNED: &[&str] = &[
 ];
 
 /// The whole status.
-pub(super) fn report(view: &View, _plan: &Plan<Action>, _trail: &Trail<ActError>) -> MachineStatus {
+pub(super) fn report(view: &View, plan: &Plan<Action>, trail: &Trail<ActError>) -> MachineStatus {
     let before = view.machine.status.clone().unwrap_or_default();
     let mut status = MachineStatus {
         initialization: MachineInitialization {
@@ -65,8 +66,9 @@ pub(super) fn report(view: &View, _plan: &Plan<Action>, _trail: &Trail<ActError>
         deletion: deletion(view, before.deletion.as_ref()),
         ..before.clone()
     };
-    status.deprecated = v1beta1::report(view);
-    status.conditions = conditions::of(view, &status);
+    let leaving = leaving(view, status.deletion.as_ref(), plan, trail);
+    status.deprecated = v1beta1::report(view, &leaving);
+    status.conditions = conditions::of(view, &status, &leaving);
     let phase = phase(view, &status);
     if before.phase != Some(phase) {
         status.last_updated = Some(Time(whole_seconds(view.now)));
@@ -124,6 +126,50 @@ fn certificates_expiry(view: &View) -> Option<Time> {
     text.parse::<Timestamp>().ok().map(Time)
 }
 
+/// Which pods and volumes are still on the Node, and why; empty where nothing of the kind is waited for.
+fn leaving(
+    view: &View,
+    deletion: Option<&MachineDeletionStatus>,
+    plan: &Plan<Action>,
+    trail: &Trail<ActError>,
+) -> String {
+    if !view.is_deleting() {
+        return String::new();
+    }
+    let since = |time: Option<&Time>| time.map_or(view.now, |it| it.0);
+    match (stage(view), &view.drain) {
+        (Stage::Drain, Drain::Found(found)) => {
+            let started = since(deletion.and_then(|it| it.node_drain_start_time.as_ref()));
+            drain::message(found, started, &refused(plan, trail))
+        }
+        (Stage::VolumeDetach, Drain::Found(found)) => {
+            let started = deletion.and_then(|it| it.wait_for_node_volume_detach_start_time.as_ref());
+            drain::volumes_message(&found.volumes, since(started))
+        }
+        (Stage::Drain, Drain::Failed(why)) => format!("Error draining Node: {why}"),
+        (Stage::VolumeDetach, Drain::Failed(why)) => {
+            format!("Error waiting for volumes to be detached from Node: {why}")
+        }
+        _ => String::new(),
+    }
+}
+
+/// The pods that could not be evicted in this pass, by `namespace/name`, and why.
+fn refused(plan: &Plan<Action>, trail: &Trail<ActError>) -> BTreeMap<String, String> {
+    let outcomes = plan.steps.iter().zip(&trail.outcomes);
+    outcomes
+        .filter_map(|(step, outcome)| match (&step.action, outcome) {
+            (Action::Evict { pod, .. }, Outcome::Failed(ActError::Evict { why, .. })) => {
+                Some((format!("{}/{}", pod.namespace, pod.name), why.clone()))
+            }
+            (Action::Evict { pod, .. }, Outcome::Failed(error)) => {
+                Some((format!("{}/{}", pod.namespace, pod.name), error.to_string()))
+            }
+            _ => None,
+        })
+        .collect()
+}
+
 fn deletion(view: &View, before: Option<&MachineDeletionStatus>) -> Option<MachineDeletionStatus> {
     if !view.is_deleting() {
         return None;
@@ -133,6 +179,12 @@ fn deletion(view: &View, before: Option<&MachineDeletionStatus>) -> Option<Machi
     match stage(view) {
         Stage::PreDrainHook(_) if deletion.wait_for_pre_drain_hook_start_time.is_none() => {
             deletion.wait_for_pre_drain_hook_start_time = now();
+        }
+        Stage::Drain if deletion.node_drain_start_time.is_none() => {
+            deletion.node_drain_start_time = now();
+        }
+        Stage::VolumeDetach if deletion.wait_for_node_volume_detach_start_time.is_none() => {
+            deletion.wait_for_node_volume_detach_start_time = now();
         }
         Stage::PreTerminateHook(_) if deletion.wait_for_pre_terminate_hook_start_time.is_none() => {
             deletion.wait_for_pre_terminate_hook_start_time = now();

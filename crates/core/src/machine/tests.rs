@@ -7,15 +7,18 @@ use capstan_api::{
     core::{Cluster, Machine},
 };
 use capstan_contract::External;
-use capstan_engine::Lookup;
+use capstan_engine::{Lookup, ObjectKey, Outcome, Trail};
 use capstan_workload::{Health, Remote};
 use expect_test::expect;
+use k8s_openapi::api::core::v1::Node;
 use kube::core::ApiResource;
 use serde_json::{Value, json};
 
 use super::{
+    act::ActError,
     conditions,
     decide::decide,
+    drain::{Attached, Disposition, Drain, Found, Judged},
     report::report,
     v1beta1,
     view::{NodeDeletion, View},
@@ -81,6 +84,7 @@ fn view() -> View {
         machine_set: None,
         machine_deployment: None,
         node_deletion: NodeDeletion::Allowed,
+        drain: Drain::NotAsked,
     }
 }
 
@@ -213,7 +217,7 @@ fn a_machine_goes_step_by_step_and_hooks_hold_it() {
 fn the_phase_and_the_conditions_follow() {
     let shown = |view: &View| {
         let status = report(view, &decide(view), &capstan_engine::Trail::default());
-        let conditions = conditions::of(view, &status);
+        let conditions = conditions::of(view, &status, "");
         let ready = conditions
             .iter()
             .find(|it| it.type_ == "Ready")
@@ -245,7 +249,7 @@ fn the_phase_and_the_conditions_follow() {
 
 #[test]
 fn readers_of_v1beta1_follow_a_machine_too() {
-    let shown = |view: &View| drawn(&v1beta1::report(view).v1beta1.conditions);
+    let shown = |view: &View| drawn(&v1beta1::report(view, "").v1beta1.conditions);
     expect![[r"
         Ready False Info | WaitingForInfrastructure | 0 of 2 completed
         BootstrapReady False Info | WaitingForDataSecret
@@ -314,7 +318,7 @@ fn a_terminal_failure_of_the_host_stays_readable_in_v1beta1() {
         infrastructure: external("DevMachine", owned(status, json!({}))),
         ..view()
     };
-    let status = v1beta1::report(&failed).v1beta1;
+    let status = v1beta1::report(&failed, "").v1beta1;
     assert_eq!(
         (
             status.failure_reason.as_deref(),
@@ -327,4 +331,138 @@ fn a_terminal_failure_of_the_host_stays_readable_in_v1beta1() {
             )
         )
     );
+}
+
+/// A Machine that is being deleted, its Node with pods still on it.
+fn draining(spec: Value, status: Value, annotations: Value) -> View {
+    let mut view = deleting(View {
+        bootstrap: with_data(),
+        infrastructure: provisioned(),
+        ..view()
+    });
+    let patch = json!({ "metadata": { "annotations": annotations }, "spec": { "deletion": spec },
+        "status": { "nodeRef": { "name": "n" }, "deletion": status } });
+    let machine = serde_json::to_value(&*view.machine).expect("JSON");
+    let machine = capstan_merge::merge_patch::apply(&machine, &patch).expect("a patch");
+    view.machine = Arc::new(serde_json::from_value(machine).expect("a machine"));
+    let node: Arc<Node> = Arc::new(
+        serde_json::from_value(json!({ "metadata": { "name": "n" }, "spec": { "unschedulable": true } }))
+            .expect("a node"),
+    );
+    let pod = json!({ "metadata": { "name": "p", "namespace": "apps" } });
+    view.node = Remote::Found(Arc::clone(&node));
+    view.drain = Drain::Found(Box::new(Found {
+        node,
+        pods: vec![Judged {
+            pod: Arc::new(serde_json::from_value(pod).expect("a pod")),
+            disposition: Disposition::Drain(0),
+        }],
+        volumes: Attached::default(),
+    }));
+    view
+}
+
+#[test]
+fn a_node_is_drained_and_its_volumes_detached_before_its_host_goes() {
+    let (empty, begun) = (json!({}), json!({ "nodeDrainStartTime": "2026-01-01T00:00:00Z" }));
+    let with = |view: View, drain: Drain| View { drain, ..view };
+    let usual = || draining(empty.clone(), empty.clone(), empty.clone());
+    let change = |view: View, change: &dyn Fn(&mut Found)| {
+        let Drain::Found(mut found) = view.drain.clone() else {
+            return view;
+        };
+        change(&mut found);
+        with(view, Drain::Found(found))
+    };
+    let open = change(usual(), &|it| it.node = Arc::default());
+    let emptied = |view: View| change(view, &|it| it.pods.clear());
+    let attached = |view: View| change(emptied(view), &|it| it.volumes.claims = vec!["apps/c".to_owned()]);
+    let timed = |limit: i32| {
+        draining(
+            json!({ "nodeDrainTimeoutSeconds": limit }),
+            begun.clone(),
+            empty.clone(),
+        )
+    };
+    let annotated = |name: &str| {
+        draining(
+            empty.clone(),
+            empty.clone(),
+            json!({ format!("machine.cluster.x-k8s.io/{name}"): "" }),
+        )
+    };
+    let detaching = json!({ "waitForNodeVolumeDetachStartTime": "2026-01-01T00:00:00Z" });
+    let host = "WaitingForInfrastructureDeletion (WaitingForInfrastructureDeletion)";
+    for (case, view, expected) in [
+        ("pods are evicted", usual(), "DrainingNode (DrainingNode)"),
+        (
+            "a Node is closed first",
+            open,
+            "DrainingNode DrainingNode (DrainingNode)",
+        ),
+        ("nothing is left", emptied(usual()), host),
+        ("the Node is gone", with(usual(), Drain::NodeGone), host),
+        (
+            "nobody answers",
+            with(usual(), Drain::Failed("no".to_owned())),
+            "(DrainingNode)",
+        ),
+        ("within its time", timed(61), "DrainingNode (DrainingNode)"),
+        ("its time is over", timed(60), host),
+        ("without limit", timed(0), "DrainingNode (DrainingNode)"),
+        ("a user says no", annotated("exclude-node-draining"), host),
+        (
+            "volumes are attached",
+            attached(usual()),
+            "(WaitingForVolumeDetach)",
+        ),
+        (
+            "a user does not wait for them",
+            attached(annotated("exclude-wait-for-node-volume-detach")),
+            host,
+        ),
+        (
+            "volumes had their time",
+            attached(draining(
+                json!({ "nodeVolumeDetachTimeoutSeconds": 60 }),
+                detaching,
+                empty.clone(),
+            )),
+            host,
+        ),
+        (
+            "what was begun and done is told",
+            emptied(draining(empty.clone(), begun.clone(), empty.clone())),
+            "WaitingForInfrastructureDeletion SuccessfulDrainNode (WaitingForInfrastructureDeletion)",
+        ),
+    ] {
+        assert_eq!(told(&view), expected, "{case}");
+    }
+}
+
+#[test]
+fn a_drain_that_a_budget_holds_says_which() {
+    let view = draining(json!({}), json!({}), json!({}));
+    let plan = decide(&view);
+    let refused = ActError::Evict {
+        pod: ObjectKey::new("apps", "p"),
+        why: "Cannot evict pod as it would violate the pod's disruption budget. The disruption budget web needs 1 \
+              healthy pods and has 1 currently"
+            .to_owned(),
+    };
+    let trail = Trail {
+        outcomes: vec![Outcome::Failed(refused)],
+    };
+    let status = report(&view, &plan, &trail);
+    let deleting = status.conditions.iter().find(|it| it.type_ == "Deleting");
+    expect![[r"
+        Drain not completed yet (started at 2026-01-01T00:01:00Z):
+        * Pod apps/p: cannot evict pod as it would violate the pod's disruption budget. The disruption budget web needs 1 healthy pods and has 1 currently"]]
+    .assert_eq(deleting.map(|it| it.message.as_str()).unwrap_or_default());
+    let old = drawn(&status.deprecated.v1beta1.conditions);
+    assert!(
+        old.contains("DrainingSucceeded False Info | Draining | Drain not completed yet"),
+        "{old}"
+    );
+    assert!(status.deletion.and_then(|it| it.node_drain_start_time).is_some());
 }

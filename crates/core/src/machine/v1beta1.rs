@@ -12,7 +12,8 @@ use k8s_openapi::api::core::v1::Node;
 use kube::ResourceExt;
 
 use super::{
-    decide::{Stage, stage},
+    decide::{Stage, is_detached, is_drained, stage},
+    drain::Drain,
     view::{NodeDeletion, View},
 };
 use crate::v1beta1::{info, mirrored, take_failure, with_summary};
@@ -38,8 +39,8 @@ const PARTS: &[Type] = &[
     Type::DrainingSucceeded,
 ];
 
-/// The whole of it.
-pub(super) fn report(view: &View) -> DeprecatedFailure {
+/// The whole of it; `leaving` says which pods and volumes are still on the Node.
+pub(super) fn report(view: &View, leaving: &str) -> DeprecatedFailure {
     let mut deprecated = view.machine.status.clone().unwrap_or_default().deprecated;
     let status = &mut deprecated.v1beta1;
     if let Some(external) = view.bootstrap_object() {
@@ -68,6 +69,8 @@ pub(super) fn report(view: &View) -> DeprecatedFailure {
         node_healthy(view),
         pre_drain,
         pre_terminate,
+        drained(view, leaving),
+        detached(view),
     ];
     // Steps are counted until the host is there.
     let steps = if !view.is_deleting() && view.provider_id().is_none() {
@@ -190,6 +193,43 @@ fn node_problems(node: &Node) -> Draft {
     }
 }
 
+/// How the drain stands. Says nothing new where the Node is not drained, or not to its end.
+fn drained(view: &View, leaving: &str) -> Option<Draft> {
+    let kind = Type::DrainingSucceeded;
+    if !view.is_deleting() {
+        return None;
+    }
+    let is_draining = stage(view) == Stage::Drain;
+    match &view.drain {
+        Drain::Failed(_) if is_draining => Some(Draft::no(
+            kind,
+            Reason::DrainingFailed,
+            Severity::Warning,
+            leaving,
+        )),
+        _ if is_draining => Some(Draft::no(kind, Reason::Draining, Severity::Info, leaving)),
+        _ => is_drained(view).then(|| Draft::yes(kind)),
+    }
+}
+
+/// Whether the volumes are detached.
+fn detached(view: &View) -> Option<Draft> {
+    let kind = Type::VolumeDetachSucceeded;
+    if !view.is_deleting() {
+        return None;
+    }
+    if stage(view) == Stage::VolumeDetach {
+        let message = "Waiting for node volumes to be detached";
+        return Some(Draft::no(
+            kind,
+            Reason::WaitingForVolumeDetach,
+            Severity::Info,
+            message,
+        ));
+    }
+    is_detached(view).then(|| Draft::yes(kind))
+}
+
 /// Whether hooks hold the deletion back: before the drain, and before the host goes.
 fn hooks(view: &View) -> [Option<Draft>; 2] {
     if !view.is_deleting() {
@@ -199,12 +239,13 @@ fn hooks(view: &View) -> [Option<Draft>; 2] {
         Type::PreDrainDeleteHookSucceeded,
         Type::PreTerminateDeleteHookSucceeded,
     );
-    let drained = || (view.node_deletion == NodeDeletion::Allowed).then(|| Draft::yes(drain));
+    let passed = || (view.node_deletion == NodeDeletion::Allowed).then(|| Draft::yes(drain));
     match stage(view) {
+        Stage::Drain | Stage::VolumeDetach => [passed(), None],
         Stage::PreDrainHook(_) => [Some(info(drain, Reason::WaitingExternalHook)), None],
-        Stage::PreTerminateHook(_) => [drained(), Some(info(terminate, Reason::WaitingExternalHook))],
+        Stage::PreTerminateHook(_) => [passed(), Some(info(terminate, Reason::WaitingExternalHook))],
         Stage::Infrastructure | Stage::Bootstrap | Stage::Node | Stage::Completed => {
-            [drained(), Some(Draft::yes(terminate))]
+            [passed(), Some(Draft::yes(terminate))]
         }
     }
 }

@@ -13,6 +13,8 @@ use capstan_workload::{Health, Remote};
 use k8s_openapi::api::core::v1::Node;
 use kube::ResourceExt;
 
+use super::drain::Drain;
+
 /// The snapshot of one pass.
 #[derive(Debug, Clone)]
 pub struct View {
@@ -38,6 +40,8 @@ pub struct View {
     pub machine_deployment: Option<Arc<MachineDeployment>>,
     /// Whether the Node may be deleted with the Machine.
     pub node_deletion: NodeDeletion,
+    /// What is on the Node, where it is to be drained.
+    pub drain: Drain,
 }
 
 /// Whether a Machine's Node is drained and deleted with it, and if not, why not.

@@ -87,6 +87,7 @@ pub fn start(engine: &Engine, providers: &Providers, workloads: &Workloads) {
         machine_deployments: engine.cache::<MachineDeployment>(),
         providers: providers.clone(),
         workloads: workloads.clone(),
+        rules: engine.cache(),
     };
     let (clusters, sets, deployments) = (
         sources.clusters.clone(),

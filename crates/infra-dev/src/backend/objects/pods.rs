@@ -1,6 +1,6 @@
 //! The static pods of a control-plane machine, as kubelets mirror them.
 
-use capstan_base::Timestamp;
+use capstan_base::{Timestamp, naming};
 use k8s_openapi::api::core::v1::Pod;
 use kube::Client;
 use serde_json::{Value, json};
@@ -68,6 +68,8 @@ fn image(component: &str, version: &str) -> String {
 }
 
 fn pod(node: &NodeIntent, component: &str) -> Value {
+    // A kubelet puts the hash of the file there; that the annotation is there tells a mirror from other pods.
+    let hash = naming::stable_suffix(&[node.name.as_str(), component], 32);
     json!({
         "apiVersion": "v1",
         "kind": "Pod",
@@ -75,7 +77,11 @@ fn pod(node: &NodeIntent, component: &str) -> Value {
             "name": format!("{component}-{}", node.name),
             "namespace": NAMESPACE,
             "labels": { "component": component, "tier": "control-plane" },
-            "annotations": { "kubernetes.io/config.source": "file" },
+            "annotations": {
+                "kubernetes.io/config.hash": hash,
+                "kubernetes.io/config.mirror": hash,
+                "kubernetes.io/config.source": "file",
+            },
         },
         "spec": {
             "containers": [{ "name": component, "image": image(component, &node.version), "command": [component] }],
