@@ -1,7 +1,9 @@
-//! The rules of the core: Cluster, Machine, MachineSet, MachineDeployment and MachineHealthCheck. Providers are met only
-//! through the contract.
+//! The rules of the core: Cluster, Machine, MachineSet, MachineDeployment, MachineHealthCheck and ClusterResourceSet.
+//! Providers are met only through the contract.
 
 pub mod cluster;
+pub mod cluster_resource_set;
+pub mod cluster_resource_set_binding;
 mod index;
 pub mod machine;
 mod machine_conditions;

@@ -19,6 +19,8 @@ pub(crate) fn start(engine: &Engine, workloads: &Workloads, backend: &Backend, k
     capstan_core::machine_set::start(engine, &providers);
     capstan_core::machine_deployment::start(engine, &providers);
     capstan_core::machine_health_check::start(engine, &providers, workloads);
+    capstan_core::cluster_resource_set::start(engine, workloads);
+    capstan_core::cluster_resource_set_binding::start(engine);
     let settings = capstan_bootstrap_kubeadm::Settings::default();
     capstan_bootstrap_kubeadm::start(
         engine,
