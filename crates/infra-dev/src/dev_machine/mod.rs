@@ -4,6 +4,7 @@ mod act;
 mod decide;
 mod observe;
 mod report;
+mod v1beta1;
 mod view;
 mod wiring;
 

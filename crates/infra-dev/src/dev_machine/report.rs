@@ -9,6 +9,7 @@ use capstan_engine::{Outcome, Plan, Trail};
 use super::{
     act::ActError,
     decide::{Action, Wait, wait},
+    v1beta1,
     view::View,
 };
 use crate::{
@@ -73,6 +74,15 @@ pub(super) fn report(view: &View, plan: &Plan<Action>, trail: &Trail<ActError>) 
     if let Ok(ready) = summary.of(&status.conditions) {
         condition::set_in(&mut status.conditions, generation, ready, view.now);
     }
+    let old_style = &mut status.deprecated.v1beta1.conditions;
+    let counts = view.object.spec.provider_id.is_none();
+    *old_style = v1beta1::conditions(
+        old_style,
+        &status.conditions,
+        view.is_control_plane(),
+        counts,
+        view.now,
+    );
     status
 }
 

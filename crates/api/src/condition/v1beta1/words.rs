@@ -83,6 +83,14 @@ keyword! {
         ControlPlaneComponentsHealthy = "ControlPlaneComponentsHealthy",
         /// `KubeadmControlPlane`: etcd is well.
         EtcdClusterHealthy = "EtcdClusterHealthy",
+        /// `DevMachine`: the VM runs.
+        VmProvisioned = "VMProvisioned",
+        /// `DevMachine`: the node is registered.
+        NodeProvisioned = "NodeProvisioned",
+        /// `DevMachine`: the etcd member runs.
+        EtcdProvisioned = "EtcdProvisioned",
+        /// `DevMachine`: the API server runs.
+        ApiServerProvisioned = "APIServerProvisioned",
         /// `ClusterResourceSet`: the manifests were applied.
         ResourcesApplied = "ResourcesApplied",
         /// `ExtensionConfig`: its extensions are known.
