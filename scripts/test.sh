@@ -31,5 +31,11 @@ fi
 step "tests"
 cargo test --workspace
 
+step "simulator"
+# Seeds and crash points are the same in every run; how many of them are made depends on the time.
+cargo xtask sim --seeds 1..1001 --minutes 3
+cargo xtask sim crash-sweep --scenario create-1-1
+cargo xtask sim crash-sweep --minutes 2
+
 step "kubectl tier"
 scripts/kubectl-tier.sh

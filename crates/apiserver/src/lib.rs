@@ -37,6 +37,7 @@ pub mod table;
 pub mod wire;
 
 pub use auth::{Authenticator, Authorizer, DefaultAuthorizer, Identity, TlsAuthenticator, TokenIssuer};
+pub use http::InProcess;
 pub use metrics::MetricSource;
 pub use registry::Registry;
 pub use seams::{Admission, AdmissionRequest, Converter, Denied, Duplex, Operation, PortForward, Seams};

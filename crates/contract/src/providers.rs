@@ -5,11 +5,14 @@ use std::sync::Arc;
 
 use capstan_api::{
     contract::{self, BootstrapConfig, Contract, ControlPlane, InfrastructureCluster, InfrastructureMachine},
-    core::ContractReference,
+    core::{ContractReference, Machine},
 };
 use capstan_engine::{Cache, Engine, Foreign, Lookup, ObjectKey, ReadFailure};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use kube::core::{ApiResource, DynamicObject, PartialObjectMeta};
+use kube::{
+    ResourceExt,
+    core::{ApiResource, DynamicObject, PartialObjectMeta},
+};
 
 use crate::clone::resource;
 
@@ -123,6 +126,35 @@ impl Providers {
             return Lookup::Absent;
         }
         self.get(reference, namespace).await
+    }
+
+    /// The names of objects that were cloned from a template for an owner and that no Machine has taken over: what an
+    /// attempt to make a Machine has left behind. Sorted; empty if the template's kind cannot be read.
+    pub async fn unclaimed(
+        &self,
+        template: &ContractReference,
+        namespace: &str,
+        owner_uid: &str,
+    ) -> Vec<String> {
+        let kind = template.kind.trim_end_matches("Template");
+        let Ok((kind, _)) = self.kind(&template.api_group, kind).await else {
+            return Vec::new();
+        };
+        let cache = self.foreign.cache(&kind);
+        cache.synced().await;
+        let is_unclaimed = |it: &DynamicObject| {
+            it.metadata.namespace.as_deref() == Some(namespace)
+                && it.metadata.deletion_timestamp.is_none()
+                && it.owner_references().iter().all(|it| it.kind != Machine::KIND)
+        };
+        let mut names: Vec<String> = cache
+            .owned_by(owner_uid)
+            .iter()
+            .filter(|it| is_unclaimed(it))
+            .map(|it| it.name_any())
+            .collect();
+        names.sort();
+        names
     }
 
     /// The object behind a reference, in `namespace`.

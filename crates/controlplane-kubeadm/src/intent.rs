@@ -30,9 +30,14 @@ const NAME_LIMIT: usize = 63;
 /// the only behaviour yet.
 const LOCAL_MODE: &str = "ControlPlaneKubeletLocalMode";
 
-/// The name of the next Machine. Decided again from the same state it is the same name, so a create that is issued
+/// The name of the next Machine. What an earlier attempt has left behind is finished first. Decided again from the same state it is the same name, so a create that is issued
 /// twice collides.
 pub(crate) fn name(view: &View) -> String {
+    // A name that somebody else has taken is left to them after a few attempts.
+    let attempt = view.failures / 4;
+    if let Some(begun) = view.unclaimed.first().filter(|_| attempt == 0) {
+        return begun.clone();
+    }
     let control_plane = &*view.control_plane;
     let conditions = control_plane
         .status
@@ -46,7 +51,7 @@ pub(crate) fn name(view: &View) -> String {
     let mut parts = vec![
         control_plane.uid().unwrap_or_default(),
         epoch,
-        (view.failures / 4).to_string(),
+        attempt.to_string(),
     ];
     parts.extend(view.members.iter().map(|it| it.machine.uid().unwrap_or_default()));
     let parts: Vec<&str> = parts.iter().map(String::as_str).collect();

@@ -130,6 +130,7 @@ impl Sources {
             etcd: Remote::Absent,
             upkeep: Upkeep::Settled,
             orphans: self.orphans(&control_plane, &key),
+            unclaimed: self.unclaimed(&control_plane, &namespace).await,
             members: self.members(&control_plane, &namespace, &connection).await,
             control_plane,
             cluster,
@@ -187,6 +188,23 @@ impl Sources {
                 }
             })
             .collect()
+    }
+
+    /// What earlier attempts to make a Machine have left behind.
+    async fn unclaimed(&self, control_plane: &KubeadmControlPlane, namespace: &str) -> Vec<String> {
+        let uid = control_plane.uid().unwrap_or_default();
+        let template = &control_plane.spec.machine_template.spec.infrastructure_ref;
+        let mut names = self.providers.unclaimed(template, namespace, &uid).await;
+        let configs = self.configs.owned_by(&uid);
+        let is_unclaimed = |it: &&Arc<KubeadmConfig>| {
+            it.metadata.deletion_timestamp.is_none()
+                && it.owner_references().iter().all(|it| it.kind != Machine::KIND)
+        };
+        names.extend(configs.iter().filter(is_unclaimed).map(|it| it.name_any()));
+        names.sort();
+        names.dedup();
+        names.retain(|it| self.machines.get(&ObjectKey::new(namespace, it)).is_none());
+        names
     }
 
     /// The secrets of a cluster that belong to a KubeadmConfig, its bootstrap data left out.

@@ -38,6 +38,8 @@ pub struct View {
     pub orphans: Vec<Orphan>,
     /// How many worker Machines the cluster has.
     pub workers: usize,
+    /// The names of hosts and KubeadmConfigs of the control plane for which no Machine was made yet, sorted.
+    pub unclaimed: Vec<String>,
     /// The template of the hosts.
     pub infrastructure_template: Lookup<External>,
     /// The certificate authorities that have to be there: whether each is.

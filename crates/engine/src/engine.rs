@@ -161,6 +161,12 @@ impl Engine {
         self.0.watched.stop();
     }
 
+    /// Ends all controllers at once, in the middle of whatever they do, as a crash of the process would.
+    pub fn kill(&self) {
+        self.0.queues.lock().clear();
+        self.0.tasks.lock().abort_all();
+    }
+
     pub(crate) fn chooser(&self) -> Arc<dyn Chooser> {
         Arc::clone(&self.0.settings.chooser)
     }

@@ -18,5 +18,7 @@ mod metrics;
 mod plane;
 mod serving;
 
+pub use controllers::Controllers;
 pub use error::StartError;
-pub use plane::{Listen, Parts, Plane, Settings};
+pub use metrics::PlaneMetrics;
+pub use plane::{Listen, Parts, Plane, Settings, in_process, serve};

@@ -16,20 +16,22 @@ const TICKS_PER_SECOND: f64 = 100.0;
 
 /// The lines of a plane. The engine comes after the server, hence the slot. Clones share it.
 #[derive(Debug, Clone)]
-pub(crate) struct PlaneMetrics {
+pub struct PlaneMetrics {
     start: Timestamp,
     engine: Arc<OnceLock<Metrics>>,
 }
 
 impl PlaneMetrics {
-    pub(crate) fn starting_at(start: Timestamp) -> Self {
+    /// The metrics of a plane that starts at a time.
+    pub fn starting_at(start: Timestamp) -> Self {
         Self {
             start,
             engine: Arc::default(),
         }
     }
 
-    pub(crate) fn set_engine(&self, metrics: Metrics) {
+    /// Shows the counters of its controllers too.
+    pub fn set_engine(&self, metrics: Metrics) {
         // Only the start of a plane calls this, once.
         let _ = self.engine.set(metrics);
     }

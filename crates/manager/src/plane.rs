@@ -9,17 +9,17 @@ use std::{
 
 use capstan_apiserver::{Identity, Server};
 use capstan_base::{Clock, Entropy};
-use capstan_engine::{Chooser, Engine, EngineSettings, Fifo};
+use capstan_engine::{Chooser, Engine, Fifo};
 use capstan_infra_dev::backend::{Backend, Exposure, Settings as BackendSettings};
 use capstan_pki::KeySource;
 use capstan_store::{Options, Store};
-use capstan_workload::{Connector, LiveConnector, PipeConnector, Schedule, Workloads};
+use capstan_workload::{Connector, LiveConnector, PipeConnector, Workloads};
 use kube::Client;
 use tokio::{net::TcpListener, task::JoinHandle, time};
 
 use crate::{
     admission::KindAdmission,
-    controllers,
+    controllers::Controllers,
     conversion::KindConverter,
     credentials::{self, Credentials, Keeper},
     definitions,
@@ -89,8 +89,7 @@ pub struct Settings {
 pub struct Plane {
     store: Store,
     server: Server,
-    engine: Engine,
-    workloads: Workloads,
+    controllers: Controllers,
     backend: Backend,
     door: Option<Door>,
 }
@@ -183,33 +182,14 @@ impl Plane {
         connector: Arc<dyn Connector>,
     ) -> Result<Self, StartError> {
         let metrics = PlaneMetrics::starting_at(parts.clock.now());
-        let server = Server::builder(
-            store.clone(),
-            Arc::clone(&parts.clock),
-            Arc::clone(&parts.entropy),
-        )
-        .admission(Arc::new(KindAdmission))
-        .converter(Arc::new(KindConverter::new(store.clone())))
-        .metric_source(metrics.clone())
-        .build()
-        .await
-        .map_err(|error| StartError::Server(error.message))?;
+        let server = serve(&store, parts, Some(metrics.clone())).await?;
         let client = Client::new(server.service(Identity::internal(CONTROLLERS)), "default");
-        definitions::install(&client, definitions::ours()).await?;
-        let engine = Engine::new(EngineSettings {
-            client,
-            clock: Arc::clone(&parts.clock),
-            entropy: Arc::clone(&parts.entropy),
-            chooser: Arc::clone(&parts.chooser),
-        });
-        metrics.set_engine(engine.metrics().clone());
-        let workloads = Workloads::new(connector, Arc::clone(&parts.clock), Schedule::default());
-        controllers::start(&engine, &workloads, &backend, &parts.keys);
+        let controllers = Controllers::start(client, parts, &backend, connector);
+        metrics.set_engine(controllers.engine().metrics().clone());
         Ok(Self {
             store,
             server,
-            engine,
-            workloads,
+            controllers,
             backend,
             door: None,
         })
@@ -227,12 +207,12 @@ impl Plane {
 
     /// The home of the controllers.
     pub fn engine(&self) -> &Engine {
-        &self.engine
+        self.controllers.engine()
     }
 
     /// The connections to workload clusters.
     pub fn workloads(&self) -> &Workloads {
-        &self.workloads
+        self.controllers.workloads()
     }
 
     /// The world of the dev provider: its VMs and workload clusters.
@@ -263,7 +243,7 @@ impl Plane {
     /// Ends the plane in order: controllers finish what they are in the middle of, watches end, the listener closes,
     /// and the store is closed last. What takes longer than ten seconds is cut off; nothing acknowledged is lost by it.
     pub async fn stop(mut self) {
-        if time::timeout(PATIENCE, self.engine.close()).await.is_err() {
+        if time::timeout(PATIENCE, self.controllers.close()).await.is_err() {
             tracing::warn!("controllers did not finish in time");
         }
         self.server.shut_down();
@@ -273,6 +253,34 @@ impl Plane {
         }
         self.store.close().await;
     }
+}
+
+/// Starts the API server over a store, with our kinds installed. The same store may be served again later.
+///
+/// # Errors
+/// If the server cannot be built or a definition is refused.
+pub async fn serve(
+    store: &Store,
+    parts: &Parts,
+    metrics: Option<PlaneMetrics>,
+) -> Result<Server, StartError> {
+    let mut builder = Server::builder(
+        store.clone(),
+        Arc::clone(&parts.clock),
+        Arc::clone(&parts.entropy),
+    )
+    .admission(Arc::new(KindAdmission))
+    .converter(Arc::new(KindConverter::new(store.clone())));
+    if let Some(metrics) = metrics {
+        builder = builder.metric_source(metrics);
+    }
+    let server = builder
+        .build()
+        .await
+        .map_err(|error| StartError::Server(error.message))?;
+    let client = Client::new(server.service(Identity::internal(CONTROLLERS)), "default");
+    definitions::install(&client, definitions::ours()).await?;
+    Ok(server)
 }
 
 /// Keeps the credentials of a running plane valid.
@@ -304,7 +312,7 @@ impl Renewal {
 }
 
 /// The dev provider's world inside this process only.
-fn in_process(parts: &Parts) -> BackendSettings {
+pub fn in_process(parts: &Parts) -> BackendSettings {
     BackendSettings {
         clock: Arc::clone(&parts.clock),
         entropy: Arc::clone(&parts.entropy),

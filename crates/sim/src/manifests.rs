@@ -20,3 +20,28 @@ pub fn documents(text: &str) -> Result<Vec<Value>, ManifestError> {
         serde_saphyr::from_multiple(text).map_err(|it| ManifestError(it.to_string()))?;
     Ok(documents.into_iter().filter(|it| !it.is_null()).collect())
 }
+
+const EXAMPLE: &str = include_str!("../../../examples/cluster.yaml");
+
+/// The example cluster, named `demo`, with so many machines.
+pub fn cluster(control_planes: u32, workers: u32) -> String {
+    let mut kind = "";
+    let mut text = String::new();
+    for line in EXAMPLE.lines() {
+        if let Some(name) = line.strip_prefix("kind: ") {
+            kind = name;
+        }
+        let replicas = match kind {
+            "KubeadmControlPlane" => control_planes,
+            "MachineDeployment" => workers,
+            _ => 0,
+        };
+        if line.starts_with("  replicas: ") {
+            text.push_str(&format!("  replicas: {replicas}\n"));
+        } else {
+            text.push_str(line);
+            text.push('\n');
+        }
+    }
+    text
+}

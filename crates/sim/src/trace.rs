@@ -17,9 +17,14 @@ pub struct Trace {
 impl Trace {
     /// What a store has seen since it was made, as far as its history reaches.
     pub(crate) fn of(store: &Store) -> Self {
+        Self::after(store, 0)
+    }
+
+    /// What a store has seen after a revision.
+    pub(crate) fn after(store: &Store, revision: u64) -> Self {
         let mut lines = Vec::new();
         let mut hash = Sha256::new();
-        if let Ok(mut cursor) = store.watch_all(0) {
+        if let Ok(mut cursor) = store.watch_all(revision) {
             while let Ok(events) = cursor.ready() {
                 if events.is_empty() {
                     break;

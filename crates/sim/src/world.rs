@@ -1,25 +1,44 @@
-//! One simulated world: a management plane in memory, and the means to act on it as a user does.
+//! One simulated world: an API server over a store in memory, sets of controllers that come and go, the dev provider's
+//! machines, and the means to act on it as a user does.
 
-use std::{fmt, future::Future, sync::Arc, time::Duration};
+use std::{
+    fmt,
+    sync::{Arc, Weak},
+    time::Duration,
+};
 
-use capstan_base::{SeededEntropy, Timestamp};
+use capstan_apiserver::{Identity, Server};
+use capstan_base::{Entropy, SeededEntropy, Timestamp};
 use capstan_engine::{RuntimeClock, Seeded};
-use capstan_manager::{Parts, Plane};
+use capstan_infra_dev::backend::Backend;
+use capstan_manager::{Controllers, Parts};
 use capstan_pki::UniformKeys;
+use capstan_store::{HistoryLimits, Options, Store};
+use capstan_workload::{PipeConnector, Remote};
 use kube::{
     Api, Client,
     api::{DeleteParams, Patch, PatchParams, PostParams},
     core::{ApiResource, DynamicObject},
 };
+use parking_lot::Mutex;
 use serde_json::Value;
 
-use crate::{manifests::documents, trace::Trace};
+use crate::{
+    Planted,
+    fault::{CloudGate, Door, Fault, Faults, Life},
+    manifests::documents,
+    oracle,
+    trace::Trace,
+};
 
 /// When every simulated life begins.
 const BEGINNING: &str = "2026-01-01T00:00:00Z";
 
 /// How often a wait looks.
 const LOOK: Duration = Duration::from_secs(1);
+
+/// How long a process that died takes to come back.
+const RESTART: Duration = Duration::from_secs(1);
 
 /// A wait that did not end in the virtual time it was given.
 #[derive(Debug)]
@@ -32,7 +51,7 @@ impl fmt::Display for Stuck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "waited in vain for {}; last seen: {}",
+            "waited in vain for {:?}; last seen: {:?}",
             self.waited_for, self.last
         )
     }
@@ -40,17 +59,52 @@ impl fmt::Display for Stuck {
 
 impl std::error::Error for Stuck {}
 
-/// A running world.
-#[derive(Debug)]
-pub struct World {
-    plane: Plane,
+/// What befalls a world besides its life.
+#[derive(Debug, Clone, Default)]
+pub struct Fate {
+    /// The faults.
+    pub faults: Vec<Fault>,
+    /// A bug that is planted on purpose.
+    pub planted: Option<Planted>,
 }
 
-/// Runs a life in a world of `seed` and returns what it gave and the trace of the management plane.
+/// A running world.
+pub struct World {
+    seed: u64,
+    parts: Parts,
+    store: Store,
+    server: Mutex<Server>,
+    backend: Backend,
+    faults: Arc<Faults>,
+    running: Mutex<Vec<(Arc<Life>, Arc<Controllers>)>>,
+    draws: SeededEntropy,
+}
+
+impl fmt::Debug for World {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("World")
+            .field("seed", &self.seed)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Runs a life in a world of `seed` in which nothing goes wrong, and returns what it gave and the trace of the
+/// management plane.
 ///
 /// # Panics
 /// If the world cannot be made.
 pub fn run<T, F>(seed: u64, life: impl FnOnce(Arc<World>) -> F) -> (T, Trace)
+where
+    F: Future<Output = T>,
+{
+    run_with(seed, Fate::default(), life)
+}
+
+/// As [`run`], in a world that a fate befalls.
+///
+/// # Panics
+/// If the world cannot be made.
+pub fn run_with<T, F>(seed: u64, fate: Fate, life: impl FnOnce(Arc<World>) -> F) -> (T, Trace)
 where
     F: Future<Output = T>,
 {
@@ -60,15 +114,15 @@ where
         .build()
         .expect("invariant: a runtime without I/O can be made");
     runtime.block_on(async {
-        let world = Arc::new(World::new(seed).await);
+        let world = World::new(seed, fate).await;
         let outcome = life(Arc::clone(&world)).await;
-        let trace = Trace::of(world.plane.store());
+        let trace = Trace::of(&world.store);
         (outcome, trace)
     })
 }
 
 impl World {
-    async fn new(seed: u64) -> Self {
+    async fn new(seed: u64, fate: Fate) -> Arc<Self> {
         let start: Timestamp = BEGINNING.parse().expect("invariant: the beginning is a time");
         let entropy = Arc::new(SeededEntropy::new(seed));
         let parts = Parts {
@@ -78,20 +132,113 @@ impl World {
             keys: Arc::new(UniformKeys::new(entropy)),
             chooser: Arc::new(Seeded::new(seed)),
         };
-        let plane = Plane::in_memory(&parts)
+        // All of history is kept: oracles read it.
+        let history = HistoryLimits {
+            events: 10_000_000,
+            age: Duration::from_secs(365 * 24 * 3600),
+        };
+        let store = Store::memory(Options::new(Arc::clone(&parts.clock)).with_history(history));
+        let server = capstan_manager::serve(&store, &parts, None)
             .await
             .expect("invariant: our own definitions are accepted");
-        Self { plane }
+        let world = Arc::new(Self {
+            seed,
+            backend: Backend::new(capstan_manager::in_process(&parts)),
+            parts,
+            store,
+            server: Mutex::new(server),
+            faults: Faults::new(fate.faults, fate.planted),
+            running: Mutex::default(),
+            draws: SeededEntropy::new(seed ^ 0x5eed_11fe),
+        });
+        world.begin(true);
+        for fault in world.faults.schedule() {
+            if let Fault::SecondLeader { from, lasts } = *fault {
+                tokio::spawn(second_leader(Arc::downgrade(&world), from, lasts));
+            }
+        }
+        world
     }
 
-    /// The plane.
-    pub fn plane(&self) -> &Plane {
-        &self.plane
+    /// Starts a set of controllers. One that comes back is started again whenever it dies.
+    fn begin(self: &Arc<Self>, comes_back: bool) -> Arc<Life> {
+        let life: Arc<Life> = Arc::default();
+        let weak = Arc::downgrade(self);
+        let door = Door {
+            inner: self
+                .server
+                .lock()
+                .service(Identity::internal("system:capstan:controllers")),
+            life: Arc::clone(&life),
+            faults: Arc::clone(&self.faults),
+            audit: crate::fault::Audit(Arc::new(move || {
+                if let Some(world) = weak.upgrade() {
+                    oracle::at_every_write(&world);
+                }
+            })),
+        };
+        let gate = CloudGate::new(Arc::clone(&life), Arc::clone(&self.faults));
+        let backend = self.backend.behind(Arc::new(gate));
+        let connector = Arc::new(PipeConnector::new(Arc::new(backend.clone())));
+        let controllers = Controllers::start(Client::new(door, "default"), &self.parts, &backend, connector);
+        self.running
+            .lock()
+            .push((Arc::clone(&life), Arc::new(controllers)));
+        tokio::spawn(watch_over(Arc::downgrade(self), Arc::clone(&life), comes_back));
+        life
+    }
+
+    /// Ends the controllers and the API server in order and starts both again on the same store, as a new version of
+    /// the manager would.
+    pub async fn upgrade_manager(self: &Arc<Self>) {
+        let running = std::mem::take(&mut *self.running.lock());
+        for (_, controllers) in &running {
+            controllers.close().await;
+        }
+        let old = self.server.lock().clone();
+        old.shut_down();
+        let server = capstan_manager::serve(&self.store, &self.parts, None)
+            .await
+            .expect("invariant: our own definitions are accepted");
+        *self.server.lock() = server;
+        self.begin(true);
+    }
+
+    /// The seed.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// A number below `bound` that belongs to the user, not to the plane.
+    pub fn draw(&self, bound: u64) -> u64 {
+        self.draws.number() % bound.max(1)
+    }
+
+    /// The store of the management plane.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// The dev provider's world, without any gate.
+    pub fn backend(&self) -> &Backend {
+        &self.backend
+    }
+
+    pub(crate) fn faults(&self) -> &Faults {
+        &self.faults
+    }
+
+    /// The controllers' connection to a workload cluster.
+    pub fn connection(&self, cluster: &capstan_engine::ObjectKey) -> Remote<capstan_workload::Connection> {
+        let running = self.running.lock();
+        running
+            .last()
+            .map_or(Remote::Absent, |(_, it)| it.workloads().connection(cluster))
     }
 
     /// A user's client.
     pub fn client(&self) -> Client {
-        self.plane.client("user")
+        Client::new(self.server.lock().service(Identity::internal("user")), "default")
     }
 
     /// A kind of our APIs at run time, in v1beta2.
@@ -140,12 +287,16 @@ impl World {
         Ok(())
     }
 
-    /// Deletes an object in the background.
+    /// Deletes an object in the background; one that is gone is gone.
     pub async fn delete(&self, group: &str, kind: &str, name: &str) -> Result<(), kube::Error> {
-        self.api(group, kind)
+        match self
+            .api(group, kind)
             .delete(name, &DeleteParams::background())
-            .await?;
-        Ok(())
+            .await
+        {
+            Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
+            done => done.map(drop),
+        }
     }
 
     /// All objects of a kind, by name.
@@ -196,4 +347,35 @@ impl World {
             .and_then(|it| it["status"].as_str().map(str::to_owned))
             .unwrap_or_default()
     }
+}
+
+/// Buries a set of controllers when it dies, and starts the next one.
+async fn watch_over(world: Weak<World>, life: Arc<Life>, comes_back: bool) {
+    life.ended().await;
+    {
+        let Some(world) = world.upgrade() else { return };
+        world.running.lock().retain(|(it, controllers)| {
+            let is_it = Arc::ptr_eq(it, &life);
+            if is_it {
+                controllers.kill();
+            }
+            !is_it
+        });
+    }
+    if comes_back {
+        tokio::time::sleep(RESTART).await;
+        if let Some(world) = world.upgrade() {
+            world.begin(true);
+        }
+    }
+}
+
+async fn second_leader(world: Weak<World>, from: Duration, lasts: Duration) {
+    tokio::time::sleep(from).await;
+    let life = match world.upgrade() {
+        Some(world) => world.begin(false),
+        None => return,
+    };
+    tokio::time::sleep(lasts).await;
+    life.end();
 }

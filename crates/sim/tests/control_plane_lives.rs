@@ -95,10 +95,7 @@ async fn members(world: &World) -> String {
 
 /// What the workload cluster says of its version: kubeadm's configuration and kube-proxy's image.
 async fn told_inside(world: &World) -> String {
-    let connection = world
-        .plane()
-        .workloads()
-        .connection(&ObjectKey::new("default", "demo"));
+    let connection = world.connection(&ObjectKey::new("default", "demo"));
     let Some(connection) = connection.found().cloned() else {
         return "not connected".to_owned();
     };
@@ -185,7 +182,7 @@ fn an_unhealthy_machine_is_replaced_and_the_record_stays() {
         let before = names(&world).await;
         let lost = before[1].clone();
         let cluster = ObjectKey::new("default", "demo");
-        world.plane().backend().power_off(&cluster, &lost).await?;
+        world.backend().power_off(&cluster, &lost).await?;
         mark_unhealthy(&world, &lost).await?;
         // What is seen in vain says why nothing happens.
         let replaced = || async {

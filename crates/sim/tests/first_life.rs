@@ -39,7 +39,7 @@ async fn leftovers(world: &World) -> String {
             left.push(format!("{kind} {count}"));
         }
     }
-    let machines = world.plane().backend().ledger().all().len();
+    let machines = world.backend().ledger().all().len();
     if machines > 0 {
         left.push(format!("VM {machines}"));
     }
@@ -119,9 +119,9 @@ fn a_settled_cluster_is_silent() {
             .await
             .expect("available");
         tokio::time::sleep(Duration::from_secs(60)).await;
-        let before = world.plane().store().revision();
+        let before = world.store().revision();
         tokio::time::sleep(Duration::from_secs(600)).await;
-        (before, world.plane().store().revision())
+        (before, world.store().revision())
     });
     assert_eq!(after - before, 0, "writes in ten minutes of nothing to do");
 }

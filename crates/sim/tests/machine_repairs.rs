@@ -94,7 +94,7 @@ fn a_machine_whose_node_falls_silent_is_replaced_and_the_others_stay() {
         running(&world).await?;
         let before = workers(&world).await;
         let demo = ObjectKey::new("default", "demo");
-        world.plane().backend().power_off(&demo, &before[0]).await?;
+        world.backend().power_off(&demo, &before[0]).await?;
         world.until("3 2 0", LIMIT, || counts(&world)).await?;
         world.until("3 3 1", LIMIT, || counts(&world)).await?;
         let after = workers(&world).await;
@@ -111,7 +111,7 @@ fn nothing_is_replaced_while_too_much_is_unhealthy_at_once() {
         let before = workers(&world).await;
         let demo = ObjectKey::new("default", "demo");
         for name in &before[..2] {
-            world.plane().backend().power_off(&demo, name).await?;
+            world.backend().power_off(&demo, name).await?;
         }
         let judged = || reason(&world, &before[0], "HealthCheckSucceeded");
         world.until("UnhealthyNode", LIMIT, judged).await?;
@@ -130,7 +130,7 @@ fn nothing_is_replaced_while_too_much_is_unhealthy_at_once() {
         );
 
         // One comes back by itself: the other one alone may be repaired.
-        world.plane().backend().power_on(&demo, &before[1]).await?;
+        world.backend().power_on(&demo, &before[1]).await?;
         world.until("3 3 1", LIMIT, || counts(&world)).await?;
         let after = workers(&world).await;
         let stayed: Vec<bool> = before.iter().map(|it| after.contains(it)).collect();

@@ -48,10 +48,7 @@ async fn running(world: &World) -> Outcome<(String, Client)> {
         labels.contains_key("cluster.x-k8s.io/deployment-name")
     });
     let name = worker.and_then(|it| it.metadata.name.clone()).unwrap_or_default();
-    let connection = world
-        .plane()
-        .workloads()
-        .connection(&ObjectKey::new("default", "demo"));
+    let connection = world.connection(&ObjectKey::new("default", "demo"));
     let connection = connection.found().cloned().ok_or("not connected")?;
     Ok((name, connection.client().clone()))
 }

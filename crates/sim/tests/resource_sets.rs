@@ -51,10 +51,7 @@ where
 
 /// The colour that the workload cluster was told; empty if it was told none.
 async fn colour(world: &World) -> String {
-    let connection = world
-        .plane()
-        .workloads()
-        .connection(&ObjectKey::new("default", "demo"));
+    let connection = world.connection(&ObjectKey::new("default", "demo"));
     let Some(connection) = connection.found().cloned() else {
         return String::new();
     };

@@ -62,6 +62,7 @@ pub(super) fn control_plane(replicas: i32, drawn: &str) -> View {
         cluster: Some(Arc::new(cluster())),
         members,
         orphans: Vec::new(),
+        unclaimed: Vec::new(),
         infrastructure_template: Lookup::Found(template()),
         kubeconfig: Lookup::Found(Kubeconfig { needs_renewal: false }),
         kubeadm_config: Remote::Found(()),

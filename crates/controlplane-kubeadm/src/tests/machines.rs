@@ -84,6 +84,17 @@ fn an_etcd_member_is_taken_out_before_its_machine_goes() {
 }
 
 #[test]
+fn what_an_attempt_has_left_behind_is_finished_first() {
+    let mut view = control_plane(3, "m1 m2");
+    view.unclaimed = vec!["cp-begun".to_owned()];
+    assert_eq!(
+        decisions(&view),
+        ["CreateMachine: create Machine cp-*: 2 of 3 machines are there"]
+    );
+    assert_eq!(crate::intent::name(&view), "cp-begun");
+}
+
+#[test]
 fn other_hooks_come_before_ours() {
     let mut view = control_plane(3, "m1:h m2 m3");
     std::sync::Arc::make_mut(&mut view.members[0].machine)

@@ -17,14 +17,20 @@ const NAME_LIMIT: usize = 63;
 
 /// The name of the `ordinal`-th Machine to add to what is there now.
 ///
+/// What an earlier attempt has left behind is finished first, so that nothing stays without a Machine.
+///
 /// The random-looking part follows from the set's UID, the Machines that it has, and when it last began or stopped to
 /// scale up. Decided again from the same state it is the same name, so a create that is issued twice collides; once the
 /// state has moved on it is another, so names of machines that are gone do not come back.
 pub(super) fn name(view: &View, ordinal: usize) -> String {
+    // A name that somebody else has taken is left to them after a few attempts.
+    let attempt = view.failures / 4;
+    if let Some(begun) = view.unclaimed.get(ordinal).filter(|_| attempt == 0) {
+        return begun.clone();
+    }
     let set = &*view.machine_set;
     let mut parts = vec![set.uid().unwrap_or_default(), ordinal.to_string(), epoch(set)];
-    // A name that somebody else has taken is left to them after a few attempts.
-    parts.push((view.failures / 4).to_string());
+    parts.push(attempt.to_string());
     parts.extend(view.machines.iter().map(|it| it.uid().unwrap_or_default()));
     let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
     let random = naming::stable_suffix(&parts, 5);

@@ -45,6 +45,7 @@ impl Sources {
             machine_deployment: self.machine_deployment(&set, &namespace),
             machines: self.machines.owned_by(&set.uid().unwrap_or_default()),
             orphans: self.orphans(&set, &cluster_key),
+            unclaimed: self.unclaimed(&set, &namespace).await,
             bootstrap_template,
             infrastructure_template: self.template(&template.infrastructure_ref, &namespace).await,
             control_plane,
@@ -59,6 +60,28 @@ impl Sources {
         namespace: &str,
     ) -> Lookup<capstan_contract::External> {
         self.providers.get(reference, namespace).await
+    }
+
+    /// What earlier attempts to make a Machine have left behind. A Machine of that name has not got round to it yet.
+    async fn unclaimed(&self, set: &MachineSet, namespace: &str) -> Vec<String> {
+        let uid = set.uid().unwrap_or_default();
+        let template = &set.spec.template.spec;
+        let mut names = self
+            .providers
+            .unclaimed(&template.infrastructure_ref, namespace, &uid)
+            .await;
+        if let Some(reference) = template
+            .bootstrap
+            .config_ref
+            .as_ref()
+            .filter(|it| it.is_defined())
+        {
+            names.extend(self.providers.unclaimed(reference, namespace, &uid).await);
+        }
+        names.sort();
+        names.dedup();
+        names.retain(|it| self.machines.get(&ObjectKey::new(namespace, it)).is_none());
+        names
     }
 
     fn machine_deployment(&self, set: &MachineSet, namespace: &str) -> Option<Arc<MachineDeployment>> {

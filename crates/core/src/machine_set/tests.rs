@@ -63,6 +63,7 @@ fn view(replicas: i32, machines: &[&str]) -> View {
         machine_deployment: None,
         machines: machines.iter().enumerate().map(machine).collect(),
         orphans: Vec::new(),
+        unclaimed: Vec::new(),
         bootstrap_template: None,
         infrastructure_template: template("DevMachineTemplate"),
         control_plane: None,

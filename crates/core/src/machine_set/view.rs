@@ -28,6 +28,8 @@ pub struct View {
     pub machines: Vec<Arc<Machine>>,
     /// Machines that match the selector and have no controller.
     pub orphans: Vec<Arc<Machine>>,
+    /// The names of hosts and bootstrap objects of the set for which no Machine was made yet, sorted.
+    pub unclaimed: Vec<String>,
     /// The template of the bootstrap objects; none if the template gives a data secret instead.
     pub bootstrap_template: Option<Lookup<External>>,
     /// The template of the hosts.

@@ -101,6 +101,14 @@ pub enum BackendError {
         #[source]
         source: ChangeError,
     },
+    /// The world does not answer, or does not do what it was asked.
+    #[error("failed to {effect}: {why}")]
+    Refused {
+        /// The effect and its target.
+        effect: String,
+        /// The world's words.
+        why: String,
+    },
     /// kubeadm cannot join, yet: the sentence is for people.
     #[error("kubeadm join failed: {0}")]
     Join(String),

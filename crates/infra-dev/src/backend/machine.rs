@@ -117,7 +117,7 @@ impl Backend {
             started: intent.start,
             is_control_plane: intent.is_control_plane,
         };
-        self.0.ledger.enter(&intent.uid, machine);
+        self.world.ledger.enter(&intent.uid, machine);
         Ok(())
     }
 
@@ -125,11 +125,11 @@ impl Backend {
     /// stays in etcd's list until somebody removes it. Does nothing if the VM is gone.
     pub async fn stop_vm(&self, cluster: &ObjectKey, name: &str, uid: &str) -> Result<(), BackendError> {
         let Some(workload) = self.cluster(cluster) else {
-            self.0.ledger.leave(uid);
+            self.world.ledger.leave(uid);
             return Ok(());
         };
         let Some(vm) = workload.take(name, uid) else {
-            self.0.ledger.leave(uid);
+            self.world.ledger.leave(uid);
             return Ok(());
         };
         if let Some(server) = workload.running_server() {
@@ -138,7 +138,7 @@ impl Backend {
         }
         workload.stop_etcd(vm.etcd_id).await?;
         workload.refresh().await?;
-        self.0.ledger.leave(uid);
+        self.world.ledger.leave(uid);
         Ok(())
     }
 
@@ -169,10 +169,10 @@ impl Backend {
             }
             token::check_authority(authority_hashes, authorities.cluster.certificate())?;
             if let Some(token) = token {
-                token::check(&client, token, self.0.settings.clock.now()).await?;
+                token::check(&client, token, self.world.settings.clock.now()).await?;
             }
         }
-        objects::register_node(&client, intent, self.0.settings.clock.now()).await?;
+        objects::register_node(&client, intent, self.world.settings.clock.now()).await?;
         workload.with(&intent.name, |vm| vm.parts.node = true)
     }
 
@@ -186,7 +186,7 @@ impl Backend {
         let workload = self.open(cluster)?;
         let client = workload.client(&node.version).await?;
         let member = workload.with(&node.name, |vm| vm.etcd_id)?;
-        let settings = &self.0.settings;
+        let settings = &self.world.settings;
         let names = vec![
             node.name.clone(),
             "localhost".to_owned(),
@@ -230,7 +230,7 @@ impl Backend {
     ) -> Result<(), BackendError> {
         let workload = self.open(cluster)?;
         let client = workload.client(&node.version).await?;
-        let now = self.0.settings.clock.now();
+        let now = self.world.settings.clock.now();
         for component in objects::CONTROL_PLANE {
             objects::run_static_pod(&client, node, component, now).await?;
         }

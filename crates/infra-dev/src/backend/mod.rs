@@ -4,6 +4,7 @@ mod error;
 mod fault;
 mod forward;
 mod front;
+mod gate;
 mod identity;
 mod ledger;
 mod machine;
@@ -21,6 +22,8 @@ use capstan_engine::ObjectKey;
 use parking_lot::Mutex;
 
 pub use error::BackendError;
+pub use fault::Quorum;
+pub use gate::{Effect, Gate, Passage};
 pub use identity::Authorities;
 pub use ledger::{Ledger, VirtualMachine};
 pub(crate) use machine::address;
@@ -48,12 +51,15 @@ pub(crate) struct Shared {
 
 /// The dev provider's world. Clones share everything.
 #[derive(Clone)]
-pub struct Backend(Arc<Shared>);
+pub struct Backend {
+    world: Arc<Shared>,
+    gate: Option<Arc<dyn Gate>>,
+}
 
 impl fmt::Debug for Backend {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Backend")
-            .field("clusters", &self.0.clusters.lock().len())
+            .field("clusters", &self.world.clusters.lock().len())
             .finish_non_exhaustive()
     }
 }
@@ -61,39 +67,43 @@ impl fmt::Debug for Backend {
 impl Backend {
     /// An empty world. What exists is brought back by the first passes over the stored DevClusters and DevMachines.
     pub fn new(settings: Settings) -> Self {
-        Self(Arc::new(Shared {
+        let world = Shared {
             settings,
             clusters: Mutex::default(),
             ports: Mutex::default(),
             ledger: Ledger::default(),
             subscribers: Mutex::default(),
-        }))
+        };
+        Self {
+            world: Arc::new(world),
+            gate: None,
+        }
     }
 
     /// All VMs that exist.
     pub fn ledger(&self) -> &Ledger {
-        &self.0.ledger
+        &self.world.ledger
     }
 
     /// Calls `subscriber` whenever a cluster opens, begins or ceases to serve, or closes.
     pub fn subscribe(&self, subscriber: impl Fn(&Notice) + Send + Sync + 'static) {
-        self.0.subscribers.lock().push(Arc::new(Box::new(subscriber)));
+        self.world.subscribers.lock().push(Arc::new(Box::new(subscriber)));
     }
 
     /// Hands out an endpoint for the DevCluster of that UID: the same one if it is asked again, and one that nobody
     /// else has. `taken` are the ports that other DevClusters have recorded.
     pub async fn claim_endpoint(&self, uid: &str, taken: &[u16]) -> Result<ApiEndpoint, BackendError> {
-        let settings = &self.0.settings;
+        let settings = &self.world.settings;
         let (first, last) = (*settings.ports.start(), *settings.ports.end());
         let count = u32::from(last.saturating_sub(first)) + 1;
         let offset = naming::fnv32a(uid.as_bytes()) % count;
         for step in 0..count {
             let port = first + u16::try_from((offset + step) % count).unwrap_or_default();
-            let claimed_by_other = self.0.ports.lock().get(&port).is_some_and(|it| it != uid);
+            let claimed_by_other = self.world.ports.lock().get(&port).is_some_and(|it| it != uid);
             if claimed_by_other || taken.contains(&port) || !settings.exposure.is_free(port).await {
                 continue;
             }
-            self.0.ports.lock().insert(port, uid.to_owned());
+            self.world.ports.lock().insert(port, uid.to_owned());
             return Ok(ApiEndpoint {
                 host: settings.advertise.clone(),
                 port: i32::from(port),
@@ -104,7 +114,7 @@ impl Backend {
 
     /// The host that endpoints name.
     pub fn advertised_host(&self) -> &str {
-        &self.0.settings.advertise
+        &self.world.settings.advertise
     }
 
     /// Makes the workload cluster of a DevCluster, or takes up the one that its store remembers. Does nothing if it is
@@ -124,9 +134,19 @@ impl Backend {
                 })
             };
         }
-        let workload = Workload::open(Arc::downgrade(&self.0), &self.0.settings, cluster, uid, endpoint)?;
-        self.0.clusters.lock().entry(cluster.clone()).or_insert(workload);
-        self.0.tell(cluster);
+        let workload = Workload::open(
+            Arc::downgrade(&self.world),
+            &self.world.settings,
+            cluster,
+            uid,
+            endpoint,
+        )?;
+        self.world
+            .clusters
+            .lock()
+            .entry(cluster.clone())
+            .or_insert(workload);
+        self.world.tell(cluster);
         Ok(())
     }
 
@@ -140,17 +160,17 @@ impl Backend {
         let open = self.cluster(cluster).filter(|it| it.uid() == uid);
         if let Some(workload) = open {
             workload.close().await;
-            self.0.clusters.lock().remove(cluster);
-            self.0.ledger.close(cluster);
+            self.world.clusters.lock().remove(cluster);
+            self.world.ledger.close(cluster);
         }
-        self.0.settings.forget_store(cluster, uid)?;
-        self.0.ports.lock().retain(|_, it| it != uid);
-        self.0.tell(cluster);
+        self.world.settings.forget_store(cluster, uid)?;
+        self.world.ports.lock().retain(|_, it| it != uid);
+        self.world.tell(cluster);
         Ok(())
     }
 
     pub(crate) fn cluster(&self, cluster: &ObjectKey) -> Option<Arc<Workload>> {
-        self.0.clusters.lock().get(cluster).cloned()
+        self.world.clusters.lock().get(cluster).cloned()
     }
 
     fn open(&self, cluster: &ObjectKey) -> Result<Arc<Workload>, BackendError> {
@@ -161,7 +181,7 @@ impl Backend {
 
     /// The workload cluster that serves `endpoint`, written `host:port`.
     pub(crate) fn at(&self, endpoint: &str) -> Option<Arc<Workload>> {
-        self.0
+        self.world
             .clusters
             .lock()
             .values()

@@ -2,6 +2,7 @@
 
 use capstan_api::core::ApiEndpoint;
 use capstan_engine::{Classified, Context, ObjectKey, Retry, WriteError};
+use kube::ResourceExt;
 use serde_json::json;
 
 use super::{decide::Action, view::View};
@@ -42,8 +43,18 @@ pub(super) async fn act(
             cluster,
             uid,
             endpoint,
-        } => Ok(backend.open_cluster(cluster, uid, endpoint)?),
-        Action::Close { cluster, uid } => Ok(backend.close_cluster(cluster, uid).await?),
+        } => {
+            let take_place = async { backend.open_cluster(cluster, uid, endpoint) };
+            Ok(backend
+                .effect("open-cluster", cluster.to_string(), take_place)
+                .await?)
+        }
+        Action::Close { cluster, uid } => {
+            let take_place = backend.close_cluster(cluster, uid);
+            Ok(backend
+                .effect("close-cluster", cluster.to_string(), take_place)
+                .await?)
+        }
     }
 }
 
@@ -56,7 +67,10 @@ async fn claim(
     context: &Context,
 ) -> Result<(), ActError> {
     let endpoint = if port == 0 {
-        backend.claim_endpoint(uid, taken).await?
+        let take_place = backend.claim_endpoint(uid, taken);
+        backend
+            .effect("claim-endpoint", view.object.name_any(), take_place)
+            .await?
     } else {
         ApiEndpoint {
             host: backend.advertised_host().to_owned(),

@@ -46,21 +46,23 @@ pub(super) async fn act(
     let Some(cluster) = &view.cluster_key else {
         return Ok(());
     };
-    match action {
-        Action::RecordProviderId(_) => {}
-        Action::StartVm(intent) => backend.start_vm(cluster, intent)?,
-        Action::RegisterNode(node, bootstrap, authorities) => {
-            backend
-                .register_node(cluster, node, bootstrap.as_ref(), authorities)
-                .await?;
+    let take_place = async {
+        match action {
+            Action::RecordProviderId(_) => Ok(()),
+            Action::StartVm(intent) => backend.start_vm(cluster, intent),
+            Action::RegisterNode(node, bootstrap, authorities) => {
+                backend
+                    .register_node(cluster, node, bootstrap.as_ref(), authorities)
+                    .await
+            }
+            Action::StartEtcd(node, authorities) => backend.start_etcd(cluster, node, authorities).await,
+            Action::StartControlPlane(node, bootstrap, authorities) => {
+                backend
+                    .start_control_plane(cluster, node, bootstrap, authorities)
+                    .await
+            }
+            Action::StopVm => backend.stop_vm(cluster, &view.name(), &view.uid()).await,
         }
-        Action::StartEtcd(node, authorities) => backend.start_etcd(cluster, node, authorities).await?,
-        Action::StartControlPlane(node, bootstrap, authorities) => {
-            backend
-                .start_control_plane(cluster, node, bootstrap, authorities)
-                .await?;
-        }
-        Action::StopVm => backend.stop_vm(cluster, &view.name(), &view.uid()).await?,
-    }
-    Ok(())
+    };
+    Ok(backend.effect(action.name(), view.name(), take_place).await?)
 }

@@ -40,6 +40,20 @@ pub enum Action {
     StopVm,
 }
 
+impl Action {
+    /// What the effect is called in a cloud's audit log.
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Self::StartVm(_) => "start-vm",
+            Self::RecordProviderId(_) => "record-provider-id",
+            Self::RegisterNode(..) => "register-node",
+            Self::StartEtcd(..) => "start-etcd",
+            Self::StartControlPlane(..) => "start-control-plane",
+            Self::StopVm => "stop-vm",
+        }
+    }
+}
+
 /// Why a machine does not boot yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wait {

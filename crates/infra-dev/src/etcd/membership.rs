@@ -224,7 +224,8 @@ impl Membership {
         }
     }
 
-    fn voters(&self) -> impl Iterator<Item = u64> + '_ {
+    /// The members that vote.
+    pub fn voters(&self) -> impl Iterator<Item = u64> + '_ {
         self.members
             .iter()
             .filter(|(_, it)| !it.is_learner)
