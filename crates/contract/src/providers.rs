@@ -1,7 +1,7 @@
 //! Finding providers' objects: from (group, kind) to the API version that the contract labels of the CRD name, and
 //! from there to the object in a shared cache.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use capstan_api::{
     contract::{self, BootstrapConfig, Contract, ControlPlane, InfrastructureCluster, InfrastructureMachine},
@@ -128,33 +128,39 @@ impl Providers {
         self.get(reference, namespace).await
     }
 
-    /// The names of objects that were cloned from a template for an owner and that no Machine has taken over: what an
-    /// attempt to make a Machine has left behind. Sorted; empty if the template's kind cannot be read.
+    /// The names under which an owner's earlier attempts to make a Machine have left objects behind: clones of
+    /// `templates` that no Machine has taken over, while there is no Machine of that name. Sorted. A reference may name
+    /// the kind of the clones itself; a kind that cannot be read has none.
     pub async fn unclaimed(
         &self,
-        template: &ContractReference,
+        templates: &[&ContractReference],
         namespace: &str,
         owner_uid: &str,
+        machines: &Cache<Machine>,
     ) -> Vec<String> {
-        let kind = template.kind.trim_end_matches("Template");
-        let Ok((kind, _)) = self.kind(&template.api_group, kind).await else {
-            return Vec::new();
-        };
-        let cache = self.foreign.cache(&kind);
-        cache.synced().await;
         let is_unclaimed = |it: &DynamicObject| {
             it.metadata.namespace.as_deref() == Some(namespace)
                 && it.metadata.deletion_timestamp.is_none()
                 && it.owner_references().iter().all(|it| it.kind != Machine::KIND)
         };
-        let mut names: Vec<String> = cache
-            .owned_by(owner_uid)
-            .iter()
-            .filter(|it| is_unclaimed(it))
-            .map(|it| it.name_any())
-            .collect();
-        names.sort();
-        names
+        let mut names = BTreeSet::new();
+        for template in templates {
+            let kind = template.kind.trim_end_matches("Template");
+            let Ok((kind, _)) = self.kind(&template.api_group, kind).await else {
+                continue;
+            };
+            let cache = self.foreign.cache(&kind);
+            cache.synced().await;
+            let clones = cache.owned_by(owner_uid);
+            names.extend(
+                clones
+                    .iter()
+                    .filter(|it| is_unclaimed(it))
+                    .map(|it| it.name_any()),
+            );
+        }
+        names.retain(|it| machines.get(&ObjectKey::new(namespace, it)).is_none());
+        names.into_iter().collect()
     }
 
     /// The object behind a reference, in `namespace`.

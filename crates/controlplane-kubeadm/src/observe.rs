@@ -3,9 +3,9 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use capstan_api::{
-    bootstrap::KubeadmConfig,
+    bootstrap::{self, KubeadmConfig},
     controlplane::KubeadmControlPlane,
-    core::{self, Cluster, Machine},
+    core::{self, Cluster, ContractReference, Machine},
     owner, well_known,
 };
 use capstan_base::Clock;
@@ -192,19 +192,12 @@ impl Sources {
 
     /// What earlier attempts to make a Machine have left behind.
     async fn unclaimed(&self, control_plane: &KubeadmControlPlane, namespace: &str) -> Vec<String> {
+        let hosts = &control_plane.spec.machine_template.spec.infrastructure_ref;
+        let configs = ContractReference::new(bootstrap::GROUP, KubeadmConfig::KIND, "");
         let uid = control_plane.uid().unwrap_or_default();
-        let template = &control_plane.spec.machine_template.spec.infrastructure_ref;
-        let mut names = self.providers.unclaimed(template, namespace, &uid).await;
-        let configs = self.configs.owned_by(&uid);
-        let is_unclaimed = |it: &&Arc<KubeadmConfig>| {
-            it.metadata.deletion_timestamp.is_none()
-                && it.owner_references().iter().all(|it| it.kind != Machine::KIND)
-        };
-        names.extend(configs.iter().filter(is_unclaimed).map(|it| it.name_any()));
-        names.sort();
-        names.dedup();
-        names.retain(|it| self.machines.get(&ObjectKey::new(namespace, it)).is_none());
-        names
+        self.providers
+            .unclaimed(&[hosts, &configs], namespace, &uid, &self.machines)
+            .await
     }
 
     /// The secrets of a cluster that belong to a KubeadmConfig, its bootstrap data left out.

@@ -6,10 +6,11 @@ pub mod cluster_resource_set;
 pub mod cluster_resource_set_binding;
 mod index;
 pub mod machine;
-mod machine_conditions;
 pub mod machine_deployment;
 pub mod machine_health_check;
 pub mod machine_set;
 mod mirror;
 mod selector;
+#[cfg(test)]
+mod testing;
 mod v1beta1;

@@ -1,11 +1,10 @@
 //! What all kinds need to say of themselves to readers of v1beta1.
 
 use capstan_api::{
-    condition::v1beta1::{self, Draft, Reason, Severity, Summary, Type},
+    condition::v1beta1::{self, Draft, Reason, Severity, Type},
     contract::ContractError,
-    core::{V1Beta1Condition, V1Beta1Failure},
+    core::V1Beta1Failure,
 };
-use capstan_base::Timestamp;
 use capstan_contract::External;
 use capstan_engine::ConditionList;
 use kube::ResourceExt;
@@ -16,23 +15,6 @@ pub(crate) const fn list(owned: &'static [&'static str]) -> ConditionList {
         pointer: "/status/deprecated/v1beta1/conditions",
         owned,
     }
-}
-
-/// `before` with the drafts set, and `Ready` as their summary.
-pub(crate) fn with_summary(
-    before: &[V1Beta1Condition],
-    drafts: impl IntoIterator<Item = Option<Draft>>,
-    summary: Summary<'_>,
-    now: Timestamp,
-) -> Vec<V1Beta1Condition> {
-    let mut conditions = before.to_vec();
-    for draft in drafts.into_iter().flatten() {
-        v1beta1::set_in(&mut conditions, draft, now);
-    }
-    if let Some(ready) = summary.of(&conditions) {
-        v1beta1::set_in(&mut conditions, ready, now);
-    }
-    conditions
 }
 
 /// The `Ready` condition of an object that another refers to, under another type. Where it has none, `fallback` says
@@ -75,18 +57,4 @@ pub(crate) fn take_failure(
             external.object.name_any()
         ));
     }
-}
-
-/// The conditions as tests read them, one a line.
-#[cfg(test)]
-pub(crate) fn drawn(conditions: &[V1Beta1Condition]) -> String {
-    let line = |it: &V1Beta1Condition| {
-        let words = [&it.severity, &it.reason, &it.message].map(String::as_str);
-        let said: Vec<&str> = words.into_iter().filter(|it| !it.is_empty()).collect();
-        format!("{} {} {}", it.type_, it.status, said.join(" | "))
-            .trim_end()
-            .to_owned()
-            + "\n"
-    };
-    conditions.iter().map(line).collect()
 }

@@ -158,6 +158,17 @@ impl<A> Plan<A> {
         self.wake = self.wake.earlier(wake, now);
     }
 
+    /// The first failure among the steps whose action is one that is asked for.
+    pub fn failure_of<'a, E>(&self, trail: &'a Trail<E>, is_asked: impl Fn(&A) -> bool) -> Option<&'a E> {
+        let steps = self.steps.iter().zip(&trail.outcomes);
+        steps
+            .filter(|(step, _)| is_asked(&step.action))
+            .find_map(|(_, outcome)| match outcome {
+                Outcome::Failed(error) => Some(error),
+                Outcome::Done | Outcome::Skipped => None,
+            })
+    }
+
     /// Is there nothing to do and nothing to wait for?
     pub fn is_converged(&self) -> bool {
         self.steps.is_empty() && self.waiting.is_empty() && !self.finalize
@@ -213,6 +224,19 @@ impl<E> Trail<E> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_failure_is_found_by_what_was_tried() {
+        let mut plan = Plan::default();
+        for action in ["create", "delete"] {
+            plan.step_and_continue(action, Why::new("Test", ""));
+        }
+        let trail = Trail {
+            outcomes: vec![Outcome::Done, Outcome::Failed("refused")],
+        };
+        assert_eq!(plan.failure_of(&trail, |it| *it == "delete"), Some(&"refused"));
+        assert_eq!(plan.failure_of(&trail, |it| *it == "create"), None);
+    }
 
     #[test]
     fn the_earlier_wake_wins_and_a_change_is_never_earlier() {

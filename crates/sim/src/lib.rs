@@ -16,6 +16,7 @@ mod oracle;
 mod panics;
 mod runner;
 mod scenario;
+pub mod sight;
 mod sweep;
 mod trace;
 mod world;
@@ -24,9 +25,9 @@ pub use manifests::{ManifestError, cluster, documents};
 pub use oracle::{Reference, end_state, leaked};
 pub use runner::{Report, Run, once, reference, shrink};
 pub use scenario::{SCENARIOS, Scenario, scenario};
-pub use sweep::{Swept, crash_points};
+pub use sweep::crash_points;
 pub use trace::Trace;
-pub use world::{Fate, Stuck, World, run, run_with};
+pub use world::{Fate, Stuck, World, lived, run, run_with};
 
 /// A bug that is put into a run on purpose, to see that the oracles find it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -71,20 +71,18 @@ pub fn once(run: &Run<'_>, reference: Option<&Reference>) -> Report {
         planted: run.planted,
     };
     let logs = Logs::default();
-    let lived = || run_with(run.seed, fate, |world| lived(run.scenario, world));
-    let ((mut violations, counts, end, leaked), trace) = if run.with_logs {
+    let live = || run_with(run.seed, fate, |world| lived(run.scenario, world));
+    let ((mut violations, counts, end, store), trace) = if run.with_logs {
         let subscriber = tracing_subscriber::fmt()
             .with_max_level(tracing::Level::DEBUG)
             .with_ansi(false)
             .with_writer(logs.clone())
             .finish();
-        let ((violations, counts, end, store), trace) = tracing::subscriber::with_default(subscriber, lived);
-        let text = String::from_utf8_lossy(&logs.0.lock()).into_owned();
-        ((violations, counts, end, oracle::leaked(&store, &text)), trace)
+        tracing::subscriber::with_default(subscriber, live)
     } else {
-        let ((violations, counts, end, store), trace) = lived();
-        ((violations, counts, end, oracle::leaked(&store, "")), trace)
+        live()
     };
+    let leaked = oracle::leaked(&store, &String::from_utf8_lossy(&logs.0.lock()));
     violations.extend(leaked);
     violations.extend(panics::seen().into_iter().map(|it| format!("panic: {it}")));
     let own = Reference {

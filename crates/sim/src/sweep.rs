@@ -4,18 +4,11 @@ use capstan_base::{Entropy, SeededEntropy};
 
 use crate::fault::{Fault, When};
 
-/// What a sweep kills at.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Swept {
-    /// The faults of one run.
-    pub faults: Vec<Fault>,
-}
-
-/// The runs of a sweep over a scenario that makes so many writes and cloud calls: each write done and not known, every
+/// The faults of each run of a sweep over a scenario that makes so many writes and cloud calls: each write done and not known, every
 /// third one lost before it is done, each cloud call both ways, and `pairs` pairs within five writes of each other.
-pub fn crash_points(writes: u64, calls: u64, pairs: u64) -> Vec<Swept> {
+pub fn crash_points(writes: u64, calls: u64, pairs: u64) -> Vec<Vec<Fault>> {
     let mut points = Vec::new();
-    let mut add = |faults| points.push(Swept { faults });
+    let mut add = |faults| points.push(faults);
     for write in 1..=writes {
         add(vec![Fault::CrashAtWrite {
             write,

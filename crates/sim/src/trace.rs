@@ -17,31 +17,40 @@ pub struct Trace {
 impl Trace {
     /// What a store has seen since it was made, as far as its history reaches.
     pub(crate) fn of(store: &Store) -> Self {
-        Self::after(store, 0)
-    }
-
-    /// What a store has seen after a revision.
-    pub(crate) fn after(store: &Store, revision: u64) -> Self {
         let mut lines = Vec::new();
         let mut hash = Sha256::new();
-        if let Ok(mut cursor) = store.watch_all(revision) {
-            while let Ok(events) = cursor.ready() {
-                if events.is_empty() {
-                    break;
-                }
-                for event in events {
-                    let line = line(&event);
-                    hash.update(line.as_bytes());
-                    hash.update(&event.record().value);
-                    lines.push(line);
-                }
-            }
-        }
+        each(store, 0, |event| {
+            let line = line(event);
+            hash.update(line.as_bytes());
+            hash.update(&event.record().value);
+            lines.push(line);
+        });
         let mut digest = String::new();
         for byte in hash.finalize() {
             let _ = write!(digest, "{byte:02x}");
         }
         Self { lines, digest }
+    }
+}
+
+/// The lines of what a store has seen after a revision.
+pub(crate) fn lines_after(store: &Store, revision: u64) -> Vec<String> {
+    let mut lines = Vec::new();
+    each(store, revision, |event| lines.push(line(event)));
+    lines
+}
+
+fn each(store: &Store, after: u64, mut see: impl FnMut(&Event)) {
+    let Ok(mut cursor) = store.watch_all(after) else {
+        return;
+    };
+    while let Ok(events) = cursor.ready() {
+        if events.is_empty() {
+            break;
+        }
+        for event in &events {
+            see(event);
+        }
     }
 }
 

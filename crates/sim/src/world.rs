@@ -70,7 +70,6 @@ pub struct Fate {
 
 /// A running world.
 pub struct World {
-    seed: u64,
     parts: Parts,
     store: Store,
     server: Mutex<Server>,
@@ -82,9 +81,7 @@ pub struct World {
 
 impl fmt::Debug for World {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("World")
-            .field("seed", &self.seed)
-            .finish_non_exhaustive()
+        f.debug_struct("World").finish_non_exhaustive()
     }
 }
 
@@ -98,6 +95,22 @@ where
     F: Future<Output = T>,
 {
     run_with(seed, Fate::default(), life)
+}
+
+/// Runs a life that has to reach its end, and returns the trace of the management plane.
+///
+/// # Panics
+/// With the life's error and the last writes, if it does not.
+pub fn lived<F>(seed: u64, life: impl FnOnce(Arc<World>) -> F) -> Trace
+where
+    F: Future<Output = Result<(), Box<dyn std::error::Error>>>,
+{
+    let (outcome, trace) = run(seed, life);
+    if let Err(error) = outcome {
+        let last: Vec<&String> = trace.lines.iter().rev().take(40).collect();
+        panic!("seed {seed}: {error}\n{last:#?}");
+    }
+    trace
 }
 
 /// As [`run`], in a world that a fate befalls.
@@ -142,7 +155,6 @@ impl World {
             .await
             .expect("invariant: our own definitions are accepted");
         let world = Arc::new(Self {
-            seed,
             backend: Backend::new(capstan_manager::in_process(&parts)),
             parts,
             store,
@@ -177,7 +189,10 @@ impl World {
                 }
             })),
         };
-        let gate = CloudGate::new(Arc::clone(&life), Arc::clone(&self.faults));
+        let gate = CloudGate {
+            life: Arc::clone(&life),
+            faults: Arc::clone(&self.faults),
+        };
         let backend = self.backend.behind(Arc::new(gate));
         let connector = Arc::new(PipeConnector::new(Arc::new(backend.clone())));
         let controllers = Controllers::start(Client::new(door, "default"), &self.parts, &backend, connector);
@@ -202,11 +217,6 @@ impl World {
             .expect("invariant: our own definitions are accepted");
         *self.server.lock() = server;
         self.begin(true);
-    }
-
-    /// The seed.
-    pub fn seed(&self) -> u64 {
-        self.seed
     }
 
     /// A number below `bound` that belongs to the user, not to the plane.
@@ -329,23 +339,18 @@ impl World {
         Ok(())
     }
 
+    /// One condition of an object; null if the object or the condition is not there.
+    pub async fn condition_of(&self, group: &str, kind: &str, name: &str, condition: &str) -> Value {
+        let object = self.api(group, kind).get_opt(name).await.ok().flatten();
+        let conditions = object.and_then(|it| it.data.pointer("/status/conditions")?.as_array().cloned());
+        let mut conditions = conditions.into_iter().flatten();
+        conditions.find(|it| it["type"] == condition).unwrap_or_default()
+    }
+
     /// The status of one condition of an object; empty if the object or the condition is not there.
     pub async fn condition(&self, group: &str, kind: &str, name: &str, condition: &str) -> String {
-        let Ok(Some(object)) = self.api(group, kind).get_opt(name).await else {
-            return String::new();
-        };
-        let conditions = object
-            .data
-            .pointer("/status/conditions")
-            .and_then(Value::as_array)
-            .cloned();
-        let found = conditions
-            .into_iter()
-            .flatten()
-            .find(|it| it["type"] == condition);
-        found
-            .and_then(|it| it["status"].as_str().map(str::to_owned))
-            .unwrap_or_default()
+        let found = self.condition_of(group, kind, name, condition).await;
+        found["status"].as_str().unwrap_or_default().to_owned()
     }
 }
 

@@ -1,9 +1,12 @@
 //! Lives of a control plane: upgraded, healed, adopted.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use capstan_engine::ObjectKey;
-use capstan_sim::{World, run};
+use capstan_sim::{
+    World, cluster, lived,
+    sight::{CONTROL_PLANE, CORE, names},
+};
 use k8s_openapi::api::{apps::v1::DaemonSet, core::v1::ConfigMap};
 use kube::{
     Api,
@@ -11,27 +14,12 @@ use kube::{
 };
 use serde_json::{Value, json};
 
-const CLUSTER: &str = include_str!("../../../examples/cluster.yaml");
-const CORE: &str = "cluster.x-k8s.io";
-const CONTROL_PLANE: &str = "controlplane.cluster.x-k8s.io";
 const LIMIT: Duration = Duration::from_secs(30 * 60);
 const OLD: &str = "v1.34.1";
 const NEW: &str = "v1.35.0";
 
-/// Runs a life and shows how far it came if it fails.
-fn lived<F>(seed: u64, life: impl FnOnce(Arc<World>) -> F)
-where
-    F: Future<Output = Result<(), Box<dyn std::error::Error>>>,
-{
-    let (outcome, trace) = run(seed, life);
-    if let Err(error) = outcome {
-        let last: Vec<&String> = trace.lines.iter().rev().take(40).collect();
-        panic!("seed {seed}: {error}\n{last:#?}");
-    }
-}
-
 async fn running(world: &World) -> Result<(), Box<dyn std::error::Error>> {
-    world.create(&CLUSTER.replace("v1.36.0", OLD)).await?;
+    world.create(&cluster(3, 3)).await?;
     world
         .until("True", LIMIT, || {
             world.condition(CORE, "Cluster", "demo", "Available")
@@ -50,25 +38,12 @@ async fn running(world: &World) -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Names of the control plane's Machines, sorted.
-async fn names(world: &World) -> Vec<String> {
-    let machines = world.list(CORE, "Machine").await;
-    machines
-        .iter()
-        .filter(|it| {
-            let labels = it.metadata.labels.clone().unwrap_or_default();
-            labels.contains_key("cluster.x-k8s.io/control-plane")
-        })
-        .filter_map(|it| it.metadata.name.clone())
-        .collect()
-}
-
 /// How many control plane Machines are running, and their versions.
 async fn members(world: &World) -> String {
     let machines = world.list(CORE, "Machine").await;
     let mut versions: Vec<&str> = Vec::new();
     let mut count = 0;
-    let names = names(world).await;
+    let names = names(world, true).await;
     for machine in machines
         .iter()
         .filter(|it| it.metadata.name.as_ref().is_some_and(|it| names.contains(it)))
@@ -123,7 +98,7 @@ async fn told_inside(world: &World) -> String {
 fn an_upgrade_replaces_every_machine_and_brings_the_cluster_along() {
     lived(11, |world| async move {
         running(&world).await?;
-        let before = names(&world).await;
+        let before = names(&world, true).await;
         world
             .patch(
                 CONTROL_PLANE,
@@ -142,7 +117,7 @@ fn an_upgrade_replaces_every_machine_and_brings_the_cluster_along() {
                 world.condition(CORE, "Cluster", "demo", "Available")
             })
             .await?;
-        let after = names(&world).await;
+        let after = names(&world, true).await;
         assert!(
             before.iter().all(|it| !after.contains(it)),
             "{before:?} {after:?}"
@@ -179,14 +154,14 @@ async fn mark_unhealthy(world: &World, name: &str) -> Result<(), Box<dyn std::er
 fn an_unhealthy_machine_is_replaced_and_the_record_stays() {
     lived(12, |world| async move {
         running(&world).await?;
-        let before = names(&world).await;
+        let before = names(&world, true).await;
         let lost = before[1].clone();
         let cluster = ObjectKey::new("default", "demo");
         world.backend().power_off(&cluster, &lost).await?;
         mark_unhealthy(&world, &lost).await?;
         // What is seen in vain says why nothing happens.
         let replaced = || async {
-            let now = names(&world).await;
+            let now = names(&world, true).await;
             let seen = world.api(CORE, "Machine").get_opt(&lost).await.ok().flatten();
             let told = seen
                 .and_then(|it| it.data["status"]["conditions"].as_array().cloned())
@@ -222,7 +197,7 @@ fn an_unhealthy_machine_is_replaced_and_the_record_stays() {
                 )
             })
             .await?;
-        let after = names(&world).await;
+        let after = names(&world, true).await;
         assert_eq!(
             after.iter().filter(|it| before.contains(it)).count(),
             2,
@@ -236,7 +211,7 @@ fn an_unhealthy_machine_is_replaced_and_the_record_stays() {
 fn machines_without_a_controller_are_adopted_and_not_replaced() {
     lived(13, |world| async move {
         running(&world).await?;
-        let before = names(&world).await;
+        let before = names(&world, true).await;
         let orphan = json!({ "metadata": { "ownerReferences": null } });
         world.patch(CORE, "Machine", &before[0], &orphan).await?;
         let owner = || async {
@@ -252,7 +227,7 @@ fn machines_without_a_controller_are_adopted_and_not_replaced() {
         };
         world.until("KubeadmControlPlane", LIMIT, owner).await?;
         tokio::time::sleep(Duration::from_secs(600)).await;
-        assert_eq!(names(&world).await, before);
+        assert_eq!(names(&world, true).await, before);
         Ok(())
     });
 }

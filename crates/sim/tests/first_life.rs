@@ -2,11 +2,12 @@
 
 use std::{sync::Arc, time::Duration};
 
-use capstan_sim::{Trace, World, run};
+use capstan_sim::{
+    World, cluster, lived, run,
+    sight::{CORE, leftovers},
+};
 use serde_json::json;
 
-const CLUSTER: &str = include_str!("../../../examples/cluster.yaml");
-const CORE: &str = "cluster.x-k8s.io";
 const LIMIT: Duration = Duration::from_secs(15 * 60);
 
 /// `ready/total` Machines.
@@ -21,33 +22,8 @@ async fn machines(world: &World) -> String {
     )
 }
 
-/// What is left of anything that a cluster is made of.
-async fn leftovers(world: &World) -> String {
-    let mut left = Vec::new();
-    for (group, kind) in [
-        (CORE, "Cluster"),
-        (CORE, "MachineDeployment"),
-        (CORE, "MachineSet"),
-        (CORE, "Machine"),
-        ("controlplane.cluster.x-k8s.io", "KubeadmControlPlane"),
-        ("bootstrap.cluster.x-k8s.io", "KubeadmConfig"),
-        ("infrastructure.cluster.x-k8s.io", "DevMachine"),
-        ("infrastructure.cluster.x-k8s.io", "DevCluster"),
-    ] {
-        let count = world.list(group, kind).await.len();
-        if count > 0 {
-            left.push(format!("{kind} {count}"));
-        }
-    }
-    let machines = world.backend().ledger().all().len();
-    if machines > 0 {
-        left.push(format!("VM {machines}"));
-    }
-    left.join(", ")
-}
-
 async fn life(world: Arc<World>) -> Result<(), Box<dyn std::error::Error>> {
-    world.create(CLUSTER).await?;
+    world.create(&cluster(3, 3)).await?;
     world
         .until("True", LIMIT, || {
             world.condition(CORE, "Cluster", "demo", "Available")
@@ -68,32 +44,14 @@ async fn life(world: Arc<World>) -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-fn lived(seed: u64) -> Trace {
-    let (outcome, trace) = run(seed, life);
-    if let Err(error) = outcome {
-        panic!(
-            "seed {seed}: {error}\n{}",
-            trace
-                .lines
-                .iter()
-                .rev()
-                .take(40)
-                .cloned()
-                .collect::<Vec<_>>()
-                .join("\n")
-        );
-    }
-    trace
-}
-
 #[test]
 fn a_cluster_comes_up_shrinks_and_goes_without_a_trace() {
-    lived(1);
+    lived(1, life);
 }
 
 #[test]
 fn the_same_seed_gives_the_same_trace() {
-    let (one, two) = (lived(2), lived(2));
+    let (one, two) = (lived(2, life), lived(2, life));
     let differing = one.lines.iter().zip(&two.lines).position(|(a, b)| a != b);
     assert_eq!(
         differing,
@@ -107,7 +65,7 @@ fn the_same_seed_gives_the_same_trace() {
 #[test]
 fn a_settled_cluster_is_silent() {
     let ((before, after), _) = run(3, |world| async move {
-        world.create(CLUSTER).await.expect("created");
+        world.create(&cluster(3, 3)).await.expect("created");
         world
             .until("6/6", LIMIT, || machines(&world))
             .await

@@ -1,13 +1,14 @@
 //! Machines that fall ill: found by a health check, replaced by their MachineSet, unless too many are ill at once.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use capstan_engine::ObjectKey;
-use capstan_sim::{World, run};
-use serde_json::{Value, json};
+use capstan_sim::{
+    World, cluster, lived,
+    sight::{CORE, names},
+};
+use serde_json::json;
 
-const CLUSTER: &str = include_str!("../../../examples/cluster.yaml");
-const CORE: &str = "cluster.x-k8s.io";
 const LIMIT: Duration = Duration::from_secs(30 * 60);
 const HEALTH_CHECK: &str = r#"
 apiVersion: cluster.x-k8s.io/v1beta2
@@ -25,20 +26,6 @@ spec:
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
-/// The names of the workers.
-async fn workers(world: &World) -> Vec<String> {
-    let machines = world.list(CORE, "Machine").await;
-    let is_worker = |it: &&kube::core::DynamicObject| {
-        let labels = it.metadata.labels.clone().unwrap_or_default();
-        labels.contains_key("cluster.x-k8s.io/deployment-name")
-    };
-    machines
-        .iter()
-        .filter(is_worker)
-        .filter_map(|it| it.metadata.name.clone())
-        .collect()
-}
-
 /// How many Machines the health check expects, finds healthy and lets be repaired.
 async fn counts(world: &World) -> String {
     let check = world.api(CORE, "MachineHealthCheck").get("workers").await;
@@ -54,22 +41,18 @@ async fn counts(world: &World) -> String {
 
 /// The reason of a Machine's condition; empty if there is none.
 async fn reason(world: &World, machine: &str, kind: &str) -> String {
-    let machine = world.api(CORE, "Machine").get_opt(machine).await.ok().flatten();
-    let conditions = machine.and_then(|it| it.data.pointer("/status/conditions").cloned());
-    let list = conditions
-        .as_ref()
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten();
-    let found = list.into_iter().find(|it| it["type"] == kind);
-    found
-        .and_then(|it| it["reason"].as_str())
-        .unwrap_or_default()
-        .to_owned()
+    let found = world.condition_of(CORE, "Machine", machine, kind).await;
+    found["reason"].as_str().unwrap_or_default().to_owned()
+}
+
+/// Which of the workers that were there before are there now, and how many there are.
+async fn stayed(world: &World, before: &[String]) -> (Vec<bool>, usize) {
+    let after = names(world, false).await;
+    (before.iter().map(|it| after.contains(it)).collect(), after.len())
 }
 
 async fn running(world: &World) -> Outcome {
-    world.create(CLUSTER).await?;
+    world.create(&cluster(3, 3)).await?;
     let available = || world.condition(CORE, "Cluster", "demo", "Available");
     world.until("True", LIMIT, available).await?;
     world.create(HEALTH_CHECK).await?;
@@ -77,29 +60,16 @@ async fn running(world: &World) -> Outcome {
     Ok(())
 }
 
-fn lived<F>(seed: u64, life: impl FnOnce(Arc<World>) -> F)
-where
-    F: Future<Output = Outcome>,
-{
-    let (outcome, trace) = run(seed, life);
-    if let Err(error) = outcome {
-        let last: Vec<&String> = trace.lines.iter().rev().take(40).collect();
-        panic!("seed {seed}: {error}\n{last:#?}");
-    }
-}
-
 #[test]
 fn a_machine_whose_node_falls_silent_is_replaced_and_the_others_stay() {
     lived(1, async |world| {
         running(&world).await?;
-        let before = workers(&world).await;
+        let before = names(&world, false).await;
         let demo = ObjectKey::new("default", "demo");
         world.backend().power_off(&demo, &before[0]).await?;
         world.until("3 2 0", LIMIT, || counts(&world)).await?;
         world.until("3 3 1", LIMIT, || counts(&world)).await?;
-        let after = workers(&world).await;
-        let stayed: Vec<bool> = before.iter().map(|it| after.contains(it)).collect();
-        assert_eq!((stayed, after.len()), (vec![false, true, true], 3));
+        assert_eq!(stayed(&world, &before).await, (vec![false, true, true], 3));
         Ok(())
     });
 }
@@ -108,7 +78,7 @@ fn a_machine_whose_node_falls_silent_is_replaced_and_the_others_stay() {
 fn nothing_is_replaced_while_too_much_is_unhealthy_at_once() {
     lived(2, async |world| {
         running(&world).await?;
-        let before = workers(&world).await;
+        let before = names(&world, false).await;
         let demo = ObjectKey::new("default", "demo");
         for name in &before[..2] {
             world.backend().power_off(&demo, name).await?;
@@ -116,7 +86,7 @@ fn nothing_is_replaced_while_too_much_is_unhealthy_at_once() {
         let judged = || reason(&world, &before[0], "HealthCheckSucceeded");
         world.until("UnhealthyNode", LIMIT, judged).await?;
         tokio::time::sleep(Duration::from_secs(3600)).await;
-        assert_eq!(workers(&world).await, before);
+        assert_eq!(names(&world, false).await, before);
         assert_eq!(counts(&world).await, "3 1 0");
         let told = world
             .condition(CORE, "MachineHealthCheck", "workers", "RemediationAllowed")
@@ -132,9 +102,7 @@ fn nothing_is_replaced_while_too_much_is_unhealthy_at_once() {
         // One comes back by itself: the other one alone may be repaired.
         world.backend().power_on(&demo, &before[1]).await?;
         world.until("3 3 1", LIMIT, || counts(&world)).await?;
-        let after = workers(&world).await;
-        let stayed: Vec<bool> = before.iter().map(|it| after.contains(it)).collect();
-        assert_eq!((stayed, after.len()), (vec![false, true, true], 3));
+        assert_eq!(stayed(&world, &before).await, (vec![false, true, true], 3));
         Ok(())
     });
 }
@@ -143,7 +111,7 @@ fn nothing_is_replaced_while_too_much_is_unhealthy_at_once() {
 fn a_user_may_ask_for_a_repair_and_may_forbid_it() {
     lived(3, async |world| {
         running(&world).await?;
-        let before = workers(&world).await;
+        let before = names(&world, false).await;
         let annotate =
             |name: &str| json!({ "metadata": { "annotations": { format!("cluster.x-k8s.io/{name}"): "" } } });
         world
@@ -159,14 +127,12 @@ fn a_user_may_ask_for_a_repair_and_may_forbid_it() {
         // One of two is more than 40 %.
         world.until("2 1 0", LIMIT, || counts(&world)).await?;
         tokio::time::sleep(Duration::from_secs(600)).await;
-        assert_eq!(workers(&world).await, before);
+        assert_eq!(names(&world, false).await, before);
         let all =
             json!({ "spec": { "remediation": { "triggerIf": { "unhealthyLessThanOrEqualTo": "100%" } } } });
         world.patch(CORE, "MachineHealthCheck", "workers", &all).await?;
         world.until("2 2 2", LIMIT, || counts(&world)).await?;
-        let after = workers(&world).await;
-        let stayed: Vec<bool> = before.iter().map(|it| after.contains(it)).collect();
-        assert_eq!((stayed, after.len()), (vec![true, false, true], 3));
+        assert_eq!(stayed(&world, &before).await, (vec![true, false, true], 3));
         Ok(())
     });
 }

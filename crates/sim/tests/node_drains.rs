@@ -1,9 +1,12 @@
 //! Machines that are deleted while pods run on their nodes: drained in order, held by budgets, not for ever.
 
-use std::{fmt::Debug, sync::Arc, time::Duration};
+use std::{fmt::Debug, time::Duration};
 
 use capstan_engine::ObjectKey;
-use capstan_sim::{World, run};
+use capstan_sim::{
+    World, cluster, lived,
+    sight::{CORE, names},
+};
 use k8s_openapi::{
     NamespaceResourceScope,
     api::{
@@ -20,34 +23,16 @@ use kube::{
 
 use serde_json::{Value, json};
 
-const CLUSTER: &str = include_str!("../../../examples/cluster.yaml");
-const CORE: &str = "cluster.x-k8s.io";
 const LIMIT: Duration = Duration::from_secs(30 * 60);
 
 type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
-fn lived<F>(seed: u64, life: impl FnOnce(Arc<World>) -> F)
-where
-    F: Future<Output = Outcome>,
-{
-    let (outcome, trace) = run(seed, life);
-    if let Err(error) = outcome {
-        let last: Vec<&String> = trace.lines.iter().rev().take(40).collect();
-        panic!("seed {seed}: {error}\n{last:#?}");
-    }
-}
-
 /// The name of a worker whose node is here, and a client of the workload cluster.
 async fn running(world: &World) -> Outcome<(String, Client)> {
-    world.create(CLUSTER).await?;
+    world.create(&cluster(3, 3)).await?;
     let available = || world.condition(CORE, "Cluster", "demo", "Available");
     world.until("True", LIMIT, available).await?;
-    let machines = world.list(CORE, "Machine").await;
-    let worker = machines.iter().find(|it| {
-        let labels = it.metadata.labels.clone().unwrap_or_default();
-        labels.contains_key("cluster.x-k8s.io/deployment-name")
-    });
-    let name = worker.and_then(|it| it.metadata.name.clone()).unwrap_or_default();
+    let name = names(world, false).await.remove(0);
     let connection = world.connection(&ObjectKey::new("default", "demo"));
     let connection = connection.found().cloned().ok_or("not connected")?;
     Ok((name, connection.client().clone()))
@@ -93,19 +78,10 @@ async fn pods(client: &Client) -> Outcome<String> {
 
 /// What holds up the deletion of a Machine; `gone` if it is gone.
 async fn deleting(world: &World, machine: &str) -> String {
-    let Ok(Some(machine)) = world.api(CORE, "Machine").get_opt(machine).await else {
+    if let Ok(None) | Err(_) = world.api(CORE, "Machine").get_opt(machine).await {
         return "gone".to_owned();
-    };
-    let conditions = machine
-        .data
-        .pointer("/status/conditions")
-        .and_then(Value::as_array)
-        .cloned();
-    let found = conditions
-        .into_iter()
-        .flatten()
-        .find(|it| it["type"] == "Deleting")
-        .unwrap_or_default();
+    }
+    let found = world.condition_of(CORE, "Machine", machine, "Deleting").await;
     let (reason, message) = (
         found["reason"].as_str().unwrap_or_default(),
         found["message"].as_str().unwrap_or_default(),

@@ -1,15 +1,13 @@
 //! Manifests that come to clusters by themselves: once or whenever they change, and go with nobody's help.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use capstan_engine::ObjectKey;
-use capstan_sim::{World, run};
+use capstan_sim::{World, cluster, lived, sight::CORE};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::Api;
 use serde_json::{Value, json};
 
-const CLUSTER: &str = include_str!("../../../examples/cluster.yaml");
-const CORE: &str = "cluster.x-k8s.io";
 const ADDONS: &str = "addons.cluster.x-k8s.io";
 const LIMIT: Duration = Duration::from_secs(30 * 60);
 const SETS: &str = r#"
@@ -37,17 +35,6 @@ spec:
 "#;
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
-
-fn lived<F>(seed: u64, life: impl FnOnce(Arc<World>) -> F)
-where
-    F: Future<Output = Outcome>,
-{
-    let (outcome, trace) = run(seed, life);
-    if let Err(error) = outcome {
-        let last: Vec<&String> = trace.lines.iter().rev().take(40).collect();
-        panic!("seed {seed}: {error}\n{last:#?}");
-    }
-}
 
 /// The colour that the workload cluster was told; empty if it was told none.
 async fn colour(world: &World) -> String {
@@ -84,7 +71,7 @@ async fn bound(world: &World) -> String {
 
 async fn running(world: &World, strategy: &str) -> Outcome {
     world.create(&SETS.replace("STRATEGY", strategy)).await?;
-    world.create(CLUSTER).await?;
+    world.create(&cluster(3, 3)).await?;
     let labels = json!({ "metadata": { "labels": { "addons": "yes" } } });
     world.patch(CORE, "Cluster", "demo", &labels).await?;
     world.until("red", LIMIT, || colour(world)).await?;

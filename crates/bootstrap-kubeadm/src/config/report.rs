@@ -52,9 +52,6 @@ pub(super) fn report(view: &View, plan: &Plan<Action>, trail: &Trail<ActError>) 
         condition::set_in(&mut status.conditions, generation, ready, view.basics.now);
     }
     let old = &mut status.deprecated.v1beta1.conditions;
-    for draft in facts.old_conditions {
-        v1beta1::set_in(old, draft, view.basics.now);
-    }
     let summary = v1beta1::Summary {
         types: &[
             v1beta1::Type::DataSecretAvailable,
@@ -62,9 +59,8 @@ pub(super) fn report(view: &View, plan: &Plan<Action>, trail: &Trail<ActError>) 
         ],
         steps: v1beta1::StepCounter::Off,
     };
-    if let Some(ready) = summary.of(old) {
-        v1beta1::set_in(old, ready, view.basics.now);
-    }
+    let drafts = facts.old_conditions.into_iter().map(Some);
+    *old = v1beta1::with_summary(old, drafts, summary, view.basics.now);
     status
 }
 

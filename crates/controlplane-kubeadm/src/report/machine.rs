@@ -1,14 +1,11 @@
 //! What a control plane says of each of its Machines.
 // Parity: upstream controlplane/kubeadm/pkg/workload_cluster_conditions.go
 
-use capstan_api::{
-    Condition,
-    condition::{self, Draft, Status, Type},
-    core::Conditioned,
-};
+use capstan_api::condition::{Draft, Status, Type};
+use capstan_contract::MachineConditions;
 use capstan_workload::Remote;
 use kube::ResourceExt;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use super::v1beta1;
 use crate::{
@@ -175,34 +172,17 @@ pub(crate) fn machine_conditions_patch(view: &View, member: &Member, verdict: &V
     }
     said.push(("NodeKubeadmLabelsAndTaintsSet", labels_and_taints(view, member)));
     said.push(("UpToDate", up_to_date(view, member)));
-    let stored: &[Condition] = member.machine.conditions();
-    let mut conditions = stored.to_vec();
+    let mut conditions = MachineConditions::of(&member.machine, view.now);
     for (kind, (status, reason, message)) in said {
         let status = status.parse().unwrap_or(Status::Unknown);
-        let draft = Draft::new(kind, status, reason, message);
-        condition::set_in(
-            &mut conditions,
-            member.machine.metadata.generation,
-            draft,
-            view.now,
-        );
+        conditions.set(Draft::new(kind, status, reason, message));
     }
     if remediation::has_recovered(&member.machine) {
-        condition::remove(&mut conditions, Type::OwnerRemediated);
+        conditions.remove(Type::OwnerRemediated);
     }
     if let Some(draft) = remediation::owner_remediated(verdict, member) {
-        let generation = member.machine.metadata.generation;
-        condition::set_in(&mut conditions, generation, draft, view.now);
+        conditions.set(draft);
     }
-    let old_style = v1beta1::of_machine(view, member, verdict);
-    let mut status = Map::new();
-    if conditions != stored {
-        status.insert("conditions".to_owned(), json!(conditions));
-    }
-    if old_style != member.machine.v1beta1_conditions() {
-        let list = json!({ "v1beta1": { "conditions": old_style } });
-        status.insert("deprecated".to_owned(), list);
-    }
-    let revision = member.machine.resource_version();
-    (!status.is_empty()).then(|| json!({ "metadata": { "resourceVersion": revision }, "status": status }))
+    v1beta1::of_machine(view, member, verdict, &mut conditions);
+    conditions.patch()
 }

@@ -9,8 +9,8 @@ use capstan_api::{
     controlplane::KubeadmControlPlaneDeprecated,
     core::{Conditioned, V1Beta1Condition},
 };
-use capstan_contract::CreationError;
-use capstan_engine::{Outcome, Plan, Trail};
+use capstan_contract::{CreationError, MachineConditions};
+use capstan_engine::{Plan, Trail};
 
 use super::{
     count,
@@ -88,14 +88,7 @@ pub(super) fn report(
             "etcd member",
         ),
     ];
-    let mut conditions = before.clone();
-    for draft in drafts.into_iter().flatten() {
-        v1beta1::set_in(&mut conditions, draft, view.now);
-    }
-    if let Some(ready) = READY.of(&conditions) {
-        v1beta1::set_in(&mut conditions, ready, view.now);
-    }
-    status.conditions = conditions;
+    status.conditions = v1beta1::with_summary(before, drafts, READY, view.now);
     deprecated
 }
 
@@ -116,14 +109,7 @@ fn wanted(view: &View) -> usize {
 /// Could the Machines be made? Says nothing new while more are wanted and nothing failed.
 fn machines_created(view: &View, plan: &Plan<Action>, trail: &Trail<ActError>) -> Option<Draft> {
     let kind = Type::MachinesCreated;
-    let failure = plan
-        .steps
-        .iter()
-        .zip(&trail.outcomes)
-        .find_map(|(step, outcome)| match (&step.action, outcome) {
-            (Action::CloneMachine { .. }, Outcome::Failed(error)) => Some(error),
-            _ => None,
-        });
+    let failure = plan.failure_of(trail, |it| matches!(it, Action::CloneMachine { .. }));
     if let Some(error) = failure {
         return Some(Draft::no(
             kind,
@@ -316,16 +302,21 @@ fn pod_draft(member: &Member, component: Component) -> Draft {
     }
 }
 
-/// The conditions of a Machine as they shall become.
-pub(super) fn of_machine(view: &View, member: &Member, verdict: &Verdict) -> Vec<V1Beta1Condition> {
-    let mut conditions = member.machine.v1beta1_conditions().to_vec();
+/// Sets what is said of a Machine.
+pub(super) fn of_machine(
+    view: &View,
+    member: &Member,
+    verdict: &Verdict,
+    conditions: &mut MachineConditions<'_>,
+) {
     for draft in components(view, member) {
-        v1beta1::set_in(&mut conditions, draft, view.now);
+        conditions.set_v1beta1(draft);
     }
     let repair = Type::OwnerRemediated;
-    let is_repaired = v1beta1::find(&conditions, repair).is_some_and(|it| it.status == "False");
+    let before = member.machine.v1beta1_conditions();
+    let is_repaired = v1beta1::find(before, repair).is_some_and(|it| it.status == "False");
     if remediation::has_recovered(&member.machine) && is_repaired {
-        v1beta1::remove(&mut conditions, repair);
+        conditions.remove_v1beta1(repair);
     }
     let told = match verdict {
         Verdict::NotNow { machine, message, .. } if *machine == member.name() => {
@@ -337,8 +328,6 @@ pub(super) fn of_machine(view: &View, member: &Member, verdict: &Verdict) -> Vec
         _ => None,
     };
     if let Some((reason, message)) = told {
-        let draft = Draft::no(repair, reason, Severity::Warning, message);
-        v1beta1::set_in(&mut conditions, draft, view.now);
+        conditions.set_v1beta1(Draft::no(repair, reason, Severity::Warning, message));
     }
-    conditions
 }

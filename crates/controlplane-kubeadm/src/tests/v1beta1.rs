@@ -1,6 +1,6 @@
 //! What readers of v1beta1 are told.
 
-use capstan_api::core::V1Beta1Condition;
+use capstan_api::{condition::v1beta1::lines, core::V1Beta1Condition};
 use capstan_engine::Trail;
 use expect_test::expect;
 
@@ -11,18 +11,6 @@ use crate::{
     report::{machine_conditions_patch, report},
     view::View,
 };
-
-fn drawn(conditions: &[V1Beta1Condition]) -> String {
-    let line = |it: &V1Beta1Condition| {
-        let words = [&it.severity, &it.reason, &it.message].map(String::as_str);
-        let said: Vec<&str> = words.into_iter().filter(|it| !it.is_empty()).collect();
-        format!("{} {} {}", it.type_, it.status, said.join(" | "))
-            .trim_end()
-            .to_owned()
-            + "\n"
-    };
-    conditions.iter().map(line).collect()
-}
 
 fn told(view: &View) -> String {
     let plan = decide(view);
@@ -37,7 +25,7 @@ fn told(view: &View) -> String {
     format!(
         "{:?}\n{}",
         counts.map(Option::unwrap_or_default),
-        drawn(&status.conditions)
+        lines(&status.conditions)
     )
 }
 
@@ -49,7 +37,7 @@ fn told_of_first(view: &View) -> String {
         .cloned()
         .unwrap_or_default();
     let conditions: Vec<V1Beta1Condition> = serde_json::from_value(list).unwrap_or_default();
-    drawn(&conditions)
+    lines(&conditions)
 }
 
 #[test]

@@ -1,15 +1,19 @@
 //! Changes one thing in the workload cluster.
 
+use std::fmt::Debug;
+
 use k8s_openapi::api::{
     apps::v1::{DaemonSet, Deployment},
     core::v1::ConfigMap,
     rbac::v1::{ClusterRoleBinding, RoleRef, Subject},
 };
 use kube::{
-    Api, Client,
+    Api, Client, Resource,
     api::{Patch, PatchParams, PostParams},
+    core::NamespaceResourceScope,
 };
-use serde_json::{Value, json};
+use serde::de::DeserializeOwned;
+use serde_json::json;
 
 use super::{Binding, COREDNS, KUBE_PROXY, KUBEADM_CONFIG, NAMESPACE, configuration::ENTRY};
 
@@ -68,30 +72,17 @@ pub(crate) async fn perform(client: &Client, change: &Change) -> Result<(), Chan
         Change::SetKubeProxyImage {
             resource_version,
             image,
-        } => {
-            let api: Api<DaemonSet> = Api::namespaced(client.clone(), NAMESPACE);
-            let patch = image_patch(resource_version.as_deref(), KUBE_PROXY, image);
-            let done = api
-                .patch(KUBE_PROXY, &PatchParams::default(), &patch)
-                .await
-                .map(drop);
-            (
-                format!("set the image of DaemonSet {NAMESPACE}/{KUBE_PROXY}"),
-                done,
-            )
-        }
+        } => (
+            format!("set the image of DaemonSet {NAMESPACE}/{KUBE_PROXY}"),
+            set_image::<DaemonSet>(client, KUBE_PROXY, resource_version.as_deref(), image).await,
+        ),
         Change::SetDnsImage {
             resource_version,
             image,
-        } => {
-            let api: Api<Deployment> = Api::namespaced(client.clone(), NAMESPACE);
-            let patch = image_patch(resource_version.as_deref(), COREDNS, image);
-            let done = api
-                .patch(COREDNS, &PatchParams::default(), &patch)
-                .await
-                .map(drop);
-            (format!("set the image of Deployment {NAMESPACE}/{COREDNS}"), done)
-        }
+        } => (
+            format!("set the image of Deployment {NAMESPACE}/{COREDNS}"),
+            set_image::<Deployment>(client, COREDNS, resource_version.as_deref(), image).await,
+        ),
     };
     done.map_err(|source| ChangeError { what, source })
 }
@@ -137,10 +128,21 @@ async fn write_configuration(
         .map(drop)
 }
 
-/// The patch touches nothing of the container but its image, and holds only for what was read.
-fn image_patch(resource_version: Option<&str>, container: &str, image: &str) -> Patch<Value> {
-    Patch::Strategic(json!({
+/// Sets the image of the container that is named like its workload: nothing else of it is touched, and only what was
+/// read is.
+async fn set_image<K>(
+    client: &Client,
+    name: &str,
+    resource_version: Option<&str>,
+    image: &str,
+) -> Result<(), kube::Error>
+where
+    K: Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + Debug + DeserializeOwned,
+{
+    let patch = Patch::Strategic(json!({
         "metadata": { "resourceVersion": resource_version },
-        "spec": { "template": { "spec": { "containers": [{ "name": container, "image": image }] } } },
-    }))
+        "spec": { "template": { "spec": { "containers": [{ "name": name, "image": image }] } } },
+    }));
+    let api: Api<K> = Api::namespaced(client.clone(), NAMESPACE);
+    api.patch(name, &PatchParams::default(), &patch).await.map(drop)
 }

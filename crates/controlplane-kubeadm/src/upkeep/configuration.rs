@@ -148,7 +148,8 @@ scheduler: {}
     fn a_rollout_brings_the_version_and_what_the_control_plane_asks_for() {
         let given = json!({ "apiServer": { "extraArgs": [{ "name": "v", "value": "4" }] },
             "etcd": { "local": { "dataDir": "/var/lib/etcd" } }, "featureGates": { "New": false } });
-        let text = for_rollout(&stored(STORED), &control_plane("v1.31.2", given))
+        let wanted = control_plane("v1.31.2", given);
+        let text = for_rollout(&stored(STORED), &wanted)
             .expect("readable")
             .expect("a change");
         let expected = "\
@@ -175,14 +176,7 @@ proxy: {}
 scheduler: {}
 ";
         assert_eq!(text, expected);
-        let again = for_rollout(
-            &stored(&text),
-            &control_plane(
-                "v1.31.2",
-                json!({ "apiServer": { "extraArgs": [{ "name": "v", "value": "4" }] },
-                "etcd": { "local": { "dataDir": "/var/lib/etcd" } }, "featureGates": { "New": false } }),
-            ),
-        );
+        let again = for_rollout(&stored(&text), &wanted);
         assert_eq!(again, Ok(None), "what was written is right");
     }
 

@@ -24,39 +24,30 @@ pub(crate) async fn read(
     connection: &Remote<Connection>,
     now: Timestamp,
 ) -> Upkeep {
-    let down = |error: kube::Error| Disconnected {
-        since: now,
-        why: error.to_string(),
-    };
     match half {
-        Half::BeforeRollout => Upkeep::BeforeRollout(match connection {
-            Remote::Found(connection) => match preparation(connection.client(), version).await {
-                Ok(found) => Remote::Found(found),
-                Err(error) => down(error).into(),
-            },
-            other => other.as_ref().and_then(|_| Remote::Absent),
-        }),
-        Half::AfterRollout => Upkeep::AfterRollout(match connection {
-            Remote::Found(connection) => match addons(connection.client()).await {
-                Ok(found) => Remote::Found(found),
-                Err(error) => down(error).into(),
-            },
-            other => other.as_ref().and_then(|_| Remote::Absent),
-        }),
+        Half::BeforeRollout => Upkeep::BeforeRollout(
+            ask(connection, now, async |client| preparation(client, version).await).await,
+        ),
+        Half::AfterRollout => Upkeep::AfterRollout(ask(connection, now, addons).await),
     }
 }
 
-struct Disconnected {
-    since: Timestamp,
-    why: String,
-}
-
-impl<T> From<Disconnected> for Remote<T> {
-    fn from(it: Disconnected) -> Self {
-        Self::Disconnected {
-            since: it.since,
-            why: it.why,
-        }
+/// Asks a workload cluster that may not be connected, or may not answer.
+async fn ask<T>(
+    connection: &Remote<Connection>,
+    now: Timestamp,
+    question: impl AsyncFnOnce(&Client) -> Result<T, kube::Error>,
+) -> Remote<T> {
+    let connection = match connection {
+        Remote::Found(connection) => connection,
+        other => return other.as_ref().and_then(|_| Remote::Absent),
+    };
+    match question(connection.client()).await {
+        Ok(found) => Remote::Found(found),
+        Err(error) => Remote::Disconnected {
+            since: now,
+            why: error.to_string(),
+        },
     }
 }
 

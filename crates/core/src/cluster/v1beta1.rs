@@ -2,7 +2,7 @@
 // Parity: upstream core/reconcilers/cluster/cluster_controller.go:patchCluster, cluster_controller_phases.go
 
 use capstan_api::{
-    condition::v1beta1::{self, Draft, Reason, Severity, StepCounter, Summary, Type},
+    condition::v1beta1::{self, Draft, Reason, Severity, StepCounter, Summary, Type, with_summary},
     core::{DeprecatedFailure, V1Beta1Condition},
 };
 use capstan_engine::Lookup;
@@ -11,7 +11,7 @@ use super::{
     decide::{Stage, stage},
     view::{View, has_node},
 };
-use crate::v1beta1::{info, mirrored, take_failure, with_summary};
+use crate::v1beta1::{info, mirrored, take_failure};
 
 /// The condition types that this controller owns.
 pub(super) const OWNED: &[&str] = &[
@@ -115,30 +115,18 @@ fn control_plane_initialized(view: &View, before: &[V1Beta1Condition]) -> Option
 mod tests {
     use std::sync::Arc;
 
-    use capstan_api::contract::Contract;
+    use capstan_api::condition::v1beta1::lines;
     use capstan_contract::External;
     use capstan_workload::Health;
     use expect_test::expect;
-    use kube::core::ApiResource;
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::v1beta1::drawn;
+    use crate::testing::external;
 
-    fn external(kind: &str, status: Value) -> Lookup<External> {
-        let kind = ApiResource {
-            group: "g".to_owned(),
-            version: "v1beta2".to_owned(),
-            api_version: "g/v1beta2".to_owned(),
-            kind: kind.to_owned(),
-            plural: format!("{}s", kind.to_lowercase()),
-        };
+    fn with_status(kind: &str, status: Value) -> Lookup<External> {
         let object = json!({ "metadata": { "name": "c", "namespace": "ns" }, "status": status });
-        Lookup::Found(External {
-            kind,
-            contract: Contract::V1Beta2,
-            object: Arc::new(serde_json::from_value(object).expect("an object")),
-        })
+        external(kind, object)
     }
 
     fn view(
@@ -164,11 +152,11 @@ mod tests {
 
     #[test]
     fn readers_of_v1beta1_follow_a_cluster_too() {
-        let shown = |view: &View| drawn(&report(view).v1beta1.conditions);
+        let shown = |view: &View| lines(&report(view).v1beta1.conditions);
         let nothing_yet = view(
             Value::Null,
-            Some(external("DevCluster", json!({}))),
-            Some(external("KubeadmControlPlane", json!({}))),
+            Some(with_status("DevCluster", json!({}))),
+            Some(with_status("KubeadmControlPlane", json!({}))),
         );
         expect![[r"
             Ready False Info | WaitingForControlPlane
@@ -179,11 +167,11 @@ mod tests {
         .assert_eq(&shown(&nothing_yet));
         let running = view(
             Value::Null,
-            Some(external(
+            Some(with_status(
                 "DevCluster",
                 json!({ "initialization": { "provisioned": true } }),
             )),
-            Some(external(
+            Some(with_status(
                 "KubeadmControlPlane",
                 json!({ "initialization": { "controlPlaneInitialized": true } }),
             )),
@@ -204,7 +192,7 @@ mod tests {
         .assert_eq(&shown(&by_hand));
         let going = view(
             json!("2026-01-01T00:00:30Z"),
-            Some(external("DevCluster", json!({}))),
+            Some(with_status("DevCluster", json!({}))),
             Some(Lookup::Absent),
         );
         expect![[r"

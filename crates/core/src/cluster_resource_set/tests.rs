@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use capstan_api::addons::{ClusterResourceSetBinding, ResourceReference};
+use capstan_api::{
+    addons::{ClusterResourceSetBinding, ResourceReference},
+    condition::v1beta1::lines,
+};
 use capstan_engine::{Lookup, ObjectKey, Trail};
 use expect_test::expect;
 use serde_json::{Value, json};
@@ -15,7 +18,6 @@ use super::{
     report::report,
     view::{Resource, Target, View},
 };
-use crate::v1beta1::drawn;
 
 fn parse<K: serde::de::DeserializeOwned>(value: Value) -> K {
     serde_json::from_value(value).expect("an object")
@@ -150,7 +152,7 @@ fn what_keeps_resources_from_being_applied_is_named() {
             .conditions
             .iter()
             .map(|it| format!("{} {} | {}\n", it.status, it.reason, it.message));
-        told.collect::<String>() + &drawn(&status.deprecated.v1beta1.conditions)
+        told.collect::<String>() + &lines(&status.deprecated.v1beta1.conditions)
     };
     let failed = Trail {
         outcomes: vec![capstan_engine::Outcome::Failed(ActError::Apply {

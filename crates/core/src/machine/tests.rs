@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use capstan_api::{
-    contract::Contract,
+    condition::v1beta1::lines,
     core::{Cluster, Machine},
 };
 use capstan_contract::External;
@@ -11,7 +11,6 @@ use capstan_engine::{Lookup, ObjectKey, Outcome, Trail};
 use capstan_workload::{Health, Remote};
 use expect_test::expect;
 use k8s_openapi::api::core::v1::Node;
-use kube::core::ApiResource;
 use serde_json::{Value, json};
 
 use super::{
@@ -23,23 +22,7 @@ use super::{
     v1beta1,
     view::{NodeDeletion, View},
 };
-use crate::v1beta1::drawn;
-
-fn external(kind: &str, object: Value) -> Lookup<External> {
-    let kind = ApiResource {
-        group: "g".to_owned(),
-        version: "v1beta2".to_owned(),
-        api_version: "g/v1beta2".to_owned(),
-        kind: kind.to_owned(),
-        plural: format!("{}s", kind.to_lowercase()),
-    };
-    let object = serde_json::from_value(object).expect("an object");
-    Lookup::Found(External {
-        kind,
-        contract: Contract::V1Beta2,
-        object: Arc::new(object),
-    })
-}
+use crate::testing::external;
 
 /// An object that the Machine controls already.
 fn owned(status: Value, spec: Value) -> Value {
@@ -249,7 +232,7 @@ fn the_phase_and_the_conditions_follow() {
 
 #[test]
 fn readers_of_v1beta1_follow_a_machine_too() {
-    let shown = |view: &View| drawn(&v1beta1::report(view, "").v1beta1.conditions);
+    let shown = |view: &View| lines(&v1beta1::report(view, "").v1beta1.conditions);
     expect![[r"
         Ready False Info | WaitingForInfrastructure | 0 of 2 completed
         BootstrapReady False Info | WaitingForDataSecret
@@ -459,7 +442,7 @@ fn a_drain_that_a_budget_holds_says_which() {
         Drain not completed yet (started at 2026-01-01T00:01:00Z):
         * Pod apps/p: cannot evict pod as it would violate the pod's disruption budget. The disruption budget web needs 1 healthy pods and has 1 currently"]]
     .assert_eq(deleting.map(|it| it.message.as_str()).unwrap_or_default());
-    let old = drawn(&status.deprecated.v1beta1.conditions);
+    let old = lines(&status.deprecated.v1beta1.conditions);
     assert!(
         old.contains("DrainingSucceeded False Info | Draining | Drain not completed yet"),
         "{old}"

@@ -3,7 +3,7 @@
 // machine_controller_noderef.go
 
 use capstan_api::{
-    condition::v1beta1::{Draft, Reason, Severity, StepCounter, Summary, Type},
+    condition::v1beta1::{Draft, Reason, Severity, StepCounter, Summary, Type, with_summary},
     core::DeprecatedFailure,
 };
 use capstan_engine::Lookup;
@@ -16,7 +16,7 @@ use super::{
     drain::Drain,
     view::{NodeDeletion, View},
 };
-use crate::v1beta1::{info, mirrored, take_failure, with_summary};
+use crate::v1beta1::{info, mirrored, take_failure};
 
 /// The condition types that this controller owns.
 pub(super) const OWNED: &[&str] = &[

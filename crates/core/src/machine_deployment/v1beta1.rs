@@ -2,12 +2,12 @@
 // Parity: upstream core/reconcilers/machinedeployment/machinedeployment_sync.go:calculateV1Beta1Status
 
 use capstan_api::{
-    condition::v1beta1::{self, Draft, Reason, Severity, StepCounter, Summary, Type},
+    condition::v1beta1::{self, Draft, Reason, Severity, StepCounter, Summary, Type, with_summary},
     core::{Conditioned, MachineDeploymentDeprecated, MachineSet},
 };
 
 use super::view::View;
-use crate::v1beta1::{info, with_summary};
+use crate::v1beta1::info;
 
 /// The condition types that this controller owns.
 pub(super) const OWNED: &[&str] = &["Ready", "Available", "MachineSetReady"];
@@ -90,12 +90,12 @@ fn machine_set_ready(current: Option<&MachineSet>) -> Option<Draft> {
 mod tests {
     use std::sync::Arc;
 
+    use capstan_api::condition::v1beta1::lines;
     use capstan_engine::Lookup;
     use expect_test::expect;
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::v1beta1::drawn;
 
     /// A MachineDeployment of three replicas and its only MachineSet, if there is one.
     fn view(set_status: Option<Value>) -> View {
@@ -130,7 +130,7 @@ mod tests {
         format!(
             "{:?}\n{}",
             counts.map(Option::unwrap_or_default),
-            drawn(&status.conditions)
+            lines(&status.conditions)
         )
     }
 

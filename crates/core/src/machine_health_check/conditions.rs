@@ -4,9 +4,9 @@ use capstan_api::{
     condition::{self, Draft, Reason, Status, Type, v1beta1},
     core::{Conditioned, Machine},
 };
+use capstan_contract::MachineConditions;
 
 use super::check::{Finding, Verdict};
-use crate::machine_conditions::MachineConditions;
 
 /// Says whether the Machine is healthy; says nothing new where nothing is known.
 pub(super) fn health(conditions: &mut MachineConditions<'_>, verdict: &Verdict) {

@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use capstan_api::{condition::Reason, core::ContractReference, owner, well_known};
-use capstan_contract::{TemplateClone, with_owner};
+use capstan_contract::{MachineConditions, TemplateClone, with_owner};
 use capstan_engine::{Lookup, ObjectKey, Plan, Preconditions, Wake, Why};
 use kube::{
     ResourceExt,
@@ -24,7 +24,6 @@ use super::{
     limit::{Limit, limit},
     view::{Target, View},
 };
-use crate::machine_conditions::MachineConditions;
 
 /// What was found of all Machines.
 #[derive(Debug, Clone)]

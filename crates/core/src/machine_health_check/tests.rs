@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use capstan_api::condition::v1beta1::lines;
 use capstan_engine::{Lookup, Plan, Trail};
 use capstan_workload::{NotTried, Remote};
 use expect_test::expect;
@@ -15,7 +16,6 @@ use super::{
     report::report,
     view::{Target, View},
 };
-use crate::v1beta1::drawn;
 
 const START: &str = "2026-01-01T00:00:00Z";
 
@@ -282,7 +282,7 @@ fn owners_are_asked_for_repairs_unless_too_much_is_unhealthy() {
 }
 
 #[test]
-fn repairs_by_others_are_requested_and_withdrawn() {
+fn repairs_by_others_are_requested_and_withlines() {
     let kind = ApiResource {
         group: "r".to_owned(),
         version: "v1".to_owned(),
@@ -335,7 +335,7 @@ fn repairs_by_others_are_requested_and_withdrawn() {
         ExternalRemediationTemplateAvailable False Error | ExternalRemediationTemplateNotFound | DevRemediationTemplate t does not exist
         RemediationAllowed True
     "]]
-    .assert_eq(&drawn(&status.deprecated.v1beta1.conditions));
+    .assert_eq(&lines(&status.deprecated.v1beta1.conditions));
 }
 
 #[test]

@@ -62,26 +62,21 @@ impl Sources {
         self.providers.get(reference, namespace).await
     }
 
-    /// What earlier attempts to make a Machine have left behind. A Machine of that name has not got round to it yet.
+    /// What earlier attempts to make a Machine have left behind.
     async fn unclaimed(&self, set: &MachineSet, namespace: &str) -> Vec<String> {
-        let uid = set.uid().unwrap_or_default();
         let template = &set.spec.template.spec;
-        let mut names = self
-            .providers
-            .unclaimed(&template.infrastructure_ref, namespace, &uid)
-            .await;
-        if let Some(reference) = template
-            .bootstrap
-            .config_ref
-            .as_ref()
-            .filter(|it| it.is_defined())
-        {
-            names.extend(self.providers.unclaimed(reference, namespace, &uid).await);
-        }
-        names.sort();
-        names.dedup();
-        names.retain(|it| self.machines.get(&ObjectKey::new(namespace, it)).is_none());
-        names
+        let mut templates = vec![&template.infrastructure_ref];
+        templates.extend(
+            template
+                .bootstrap
+                .config_ref
+                .as_ref()
+                .filter(|it| it.is_defined()),
+        );
+        let uid = set.uid().unwrap_or_default();
+        self.providers
+            .unclaimed(&templates, namespace, &uid, &self.machines)
+            .await
     }
 
     fn machine_deployment(&self, set: &MachineSet, namespace: &str) -> Option<Arc<MachineDeployment>> {

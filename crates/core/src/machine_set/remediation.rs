@@ -9,11 +9,11 @@ use capstan_api::{
     core::{Conditioned, Machine},
 };
 use capstan_base::int_or_percent::{IntOrPercent, Rounding};
+use capstan_contract::MachineConditions;
 use capstan_engine::{ObjectKey, Plan, Preconditions, Wake, Why};
 use kube::ResourceExt;
 
 use super::{act::Action, decide::BLOCKED_RETRY, preflight, view::View};
-use crate::machine_conditions::MachineConditions;
 
 /// Repairs what may be repaired now, and says of the rest why not.
 pub(super) fn remediate(view: &View, plan: &mut Plan<Action>) {

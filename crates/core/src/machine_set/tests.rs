@@ -2,31 +2,19 @@
 
 use std::sync::Arc;
 
-use capstan_api::{contract::Contract, core::MachineSet};
+use capstan_api::{condition::v1beta1::lines, core::MachineSet};
 use capstan_contract::External;
 use capstan_engine::{Lookup, Trail};
 use expect_test::expect;
-use kube::core::ApiResource;
 use serde_json::{Value, json};
 
 use super::{act::Action, decide::decide, v1beta1, view::View};
-use crate::v1beta1::drawn;
+use crate::testing::external;
 
 fn template(kind: &str) -> Lookup<External> {
     let object = json!({ "apiVersion": "g/v1beta2", "kind": kind,
         "metadata": { "name": "t", "namespace": "ns", "uid": "u9" }, "spec": { "template": { "spec": {} } } });
-    let kind = ApiResource {
-        group: "g".to_owned(),
-        version: "v1beta2".to_owned(),
-        api_version: "g/v1beta2".to_owned(),
-        kind: kind.to_owned(),
-        plural: format!("{}s", kind.to_lowercase()),
-    };
-    Lookup::Found(External {
-        kind,
-        contract: Contract::V1Beta2,
-        object: Arc::new(serde_json::from_value(object).expect("an object")),
-    })
+    external(kind, object)
 }
 
 /// A MachineSet that stands alone, with a template of hosts and `machines`, each `name`, `name!` if it is being deleted.
@@ -154,7 +142,7 @@ fn readers_of_v1beta1_follow_a_machine_set_too() {
         format!(
             "{:?}\n{}",
             counts.map(Option::unwrap_or_default),
-            drawn(&status.conditions)
+            lines(&status.conditions)
         )
     };
     let no_template = View {

@@ -6,12 +6,12 @@ use std::{cmp::Ordering, sync::Arc, time::Duration};
 use capstan_api::{
     condition::{
         self,
-        v1beta1::{Draft, Localized, Reason, Severity, StepCounter, Summary, Type, aggregate},
+        v1beta1::{Draft, Localized, Reason, Severity, StepCounter, Summary, Type, aggregate, with_summary},
     },
     core::{Conditioned, Machine, MachineSetDeprecated},
 };
 use capstan_contract::CreationError;
-use capstan_engine::{Outcome, Plan, Trail};
+use capstan_engine::{Plan, Trail};
 use kube::ResourceExt;
 
 use super::{
@@ -20,7 +20,6 @@ use super::{
     report::count,
     view::View,
 };
-use crate::v1beta1::with_summary;
 
 /// The condition types that this controller owns.
 pub(super) const OWNED: &[&str] = &["Ready", "MachinesCreated", "Resized", "MachinesReady"];
@@ -76,14 +75,7 @@ fn wanted(view: &View) -> usize {
 fn machines_created(view: &View, plan: &Plan<Action>, trail: &Trail<ActError>) -> Option<Draft> {
     let kind = Type::MachinesCreated;
     let failed = |reason, message: String| Some(Draft::no(kind, reason, Severity::Error, message));
-    let failure = plan
-        .steps
-        .iter()
-        .zip(&trail.outcomes)
-        .find_map(|(step, outcome)| match (&step.action, outcome) {
-            (Action::CloneMachine { .. }, Outcome::Failed(error)) => Some(error),
-            _ => None,
-        });
+    let failure = plan.failure_of(trail, |it| matches!(it, Action::CloneMachine { .. }));
     if let Some(error) = failure {
         return failed(reason_of(view, error), error.to_string());
     }

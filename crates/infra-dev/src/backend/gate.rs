@@ -17,7 +17,10 @@ pub struct Effect {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Passage {
     /// As it should.
-    Open,
+    Open {
+        /// The number under which the gate knows the effect.
+        number: u64,
+    },
     /// It is acknowledged and does not take place: what a lying cloud does.
     Swallowed,
 }
@@ -27,7 +30,7 @@ pub trait Gate: Send + Sync + fmt::Debug {
     /// Before an effect: an error refuses it.
     fn before(&self, effect: &Effect) -> Result<Passage, BackendError>;
     /// After an effect took place: an error hides that it did.
-    fn after(&self, effect: &Effect) -> Result<(), BackendError>;
+    fn after(&self, effect: &Effect, number: u64) -> Result<(), BackendError>;
 }
 
 impl Backend {
@@ -51,11 +54,13 @@ impl Backend {
             return take_place.await;
         };
         let effect = Effect { name, target };
-        if gate.before(&effect)? == Passage::Swallowed {
-            return Ok(T::default());
+        match gate.before(&effect)? {
+            Passage::Swallowed => Ok(T::default()),
+            Passage::Open { number } => {
+                let outcome = take_place.await?;
+                gate.after(&effect, number)?;
+                Ok(outcome)
+            }
         }
-        let outcome = take_place.await?;
-        gate.after(&effect)?;
-        Ok(outcome)
     }
 }

@@ -30,22 +30,16 @@ pub(super) fn conditions(
     now: Timestamp,
 ) -> Vec<V1Beta1Condition> {
     let types = if is_control_plane { CONTROL_PLANE } else { WORKER };
-    let mut list = before.to_vec();
-    for kind in types {
+    let drafts = types.iter().map(|kind| {
         let said = condition::find(conditions, kind.as_str());
-        if let Some(draft) = said.and_then(|it| draft(*kind, it)) {
-            v1beta1::set_in(&mut list, draft, now);
-        }
-    }
+        said.and_then(|it| draft(*kind, it))
+    });
     let steps = if counts {
         StepCounter::All
     } else {
         StepCounter::Off
     };
-    if let Some(ready) = (Summary { types, steps }).of(&list) {
-        v1beta1::set_in(&mut list, ready, now);
-    }
-    list
+    v1beta1::with_summary(before, drafts, Summary { types, steps }, now)
 }
 
 /// Nothing is said of a part before the part that it needs is there.

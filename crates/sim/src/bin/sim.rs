@@ -160,12 +160,12 @@ fn sweep(name: Option<&str>, pairs: u64, minutes: Option<u64>) -> anyhow::Result
     let mut tasks = Vec::new();
     for (index, scenario) in scenarios.iter().enumerate() {
         let (writes, calls) = references[index].counts;
-        for point in crash_points(writes, calls, pairs) {
+        for faults in crash_points(writes, calls, pairs) {
             tasks.push(Task {
                 scenario,
                 reference: index,
                 seed: 1,
-                faults: point.faults,
+                faults,
             });
         }
     }

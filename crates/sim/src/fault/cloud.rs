@@ -12,24 +12,28 @@ use crate::Planted;
 pub(crate) struct CloudGate {
     pub(crate) life: Arc<Life>,
     pub(crate) faults: Arc<Faults>,
-    /// What strikes the call that is under way. Calls of one process do not overlap where it is read.
-    pub(crate) pending: parking_lot::Mutex<std::collections::BTreeMap<String, Fault>>,
-}
-
-impl CloudGate {
-    pub(crate) fn new(life: Arc<Life>, faults: Arc<Faults>) -> Self {
-        Self {
-            life,
-            faults,
-            pending: parking_lot::Mutex::default(),
-        }
-    }
 }
 
 fn refused(effect: &Effect, why: &str) -> BackendError {
     BackendError::Refused {
         effect: format!("{} {}", effect.name, effect.target),
         why: why.to_owned(),
+    }
+}
+
+impl CloudGate {
+    /// What a fault at a moment of a call makes of it.
+    fn strike(&self, effect: &Effect, fault: Option<&Fault>, now: When) -> Result<(), BackendError> {
+        match fault {
+            Some(Fault::CrashAtCall { when, .. }) if *when == now => {
+                self.life.end();
+                Err(refused(effect, "the process is dead"))
+            }
+            Some(Fault::FailCall { when, .. }) if *when == now => {
+                Err(refused(effect, "the service does not answer"))
+            }
+            _ => Ok(()),
+        }
     }
 }
 
@@ -41,37 +45,15 @@ impl Gate for CloudGate {
         if self.faults.planted == Some(Planted::SwallowedDeletion) && effect.name == "stop-vm" {
             return Ok(Passage::Swallowed);
         }
-        match self.faults.at_call() {
-            Some(Fault::CrashAtCall {
-                when: When::Before, ..
-            }) => {
-                self.life.end();
-                Err(refused(effect, "the process is dead"))
-            }
-            Some(
-                Fault::FailCall {
-                    when: When::Before, ..
-                }
-                | Fault::Outage { .. },
-            ) => Err(refused(effect, "the service is not available")),
-            Some(fault) => {
-                self.pending.lock().insert(format!("{effect:?}"), fault);
-                Ok(Passage::Open)
-            }
-            None => Ok(Passage::Open),
+        let number = self.faults.next_call();
+        self.strike(effect, self.faults.at_call(number), When::Before)?;
+        if self.faults.is_out() {
+            return Err(refused(effect, "the service is not available"));
         }
+        Ok(Passage::Open { number })
     }
 
-    fn after(&self, effect: &Effect) -> Result<(), BackendError> {
-        let line = format!("{} {}", effect.name, effect.target);
-        *self.faults.audit.lock().entry(line).or_default() += 1;
-        match self.pending.lock().remove(&format!("{effect:?}")) {
-            Some(Fault::CrashAtCall { .. }) => {
-                self.life.end();
-                Err(refused(effect, "the process is dead"))
-            }
-            Some(_) => Err(refused(effect, "no answer")),
-            None => Ok(()),
-        }
+    fn after(&self, effect: &Effect, number: u64) -> Result<(), BackendError> {
+        self.strike(effect, self.faults.at_call(number), When::After)
     }
 }

@@ -158,8 +158,6 @@ pub(crate) struct Faults {
     writes: AtomicU64,
     calls: AtomicU64,
     events: Mutex<BTreeMap<String, u64>>,
-    /// Effects on the cloud by name and target, as its audit log shows them.
-    pub(crate) audit: Mutex<BTreeMap<String, u64>>,
     /// What an auditor saw that must never be.
     pub(crate) seen: Mutex<Vec<String>>,
     /// A bug that is planted on purpose, to test the oracles.
@@ -174,7 +172,6 @@ impl Faults {
             writes: AtomicU64::new(0),
             calls: AtomicU64::new(0),
             events: Mutex::default(),
-            audit: Mutex::default(),
             seen: Mutex::default(),
             planted,
         })
@@ -199,16 +196,22 @@ impl Faults {
         self.schedule.iter().find(strikes).cloned()
     }
 
-    /// Counts a cloud call and says what strikes it.
-    fn at_call(&self) -> Option<Fault> {
-        let number = self.calls.fetch_add(1, Ordering::SeqCst) + 1;
+    /// Counts a cloud call.
+    fn next_call(&self) -> u64 {
+        self.calls.fetch_add(1, Ordering::SeqCst) + 1
+    }
+
+    /// What strikes the cloud call of a number.
+    fn at_call(&self, number: u64) -> Option<&Fault> {
+        let strikes = |it: &&Fault| matches!(it, Fault::CrashAtCall { call, .. } | Fault::FailCall { call, .. } if *call == number);
+        self.schedule.iter().find(strikes)
+    }
+
+    /// Does the cloud refuse everything now?
+    fn is_out(&self) -> bool {
         let now = self.begun.elapsed();
-        let strikes = |it: &&Fault| match it {
-            Fault::CrashAtCall { call, .. } | Fault::FailCall { call, .. } => *call == number,
-            Fault::Outage { from, lasts } => (*from..*from + *lasts).contains(&now),
-            _ => false,
-        };
-        self.schedule.iter().find(strikes).cloned()
+        let covers = |it: &Fault| matches!(it, Fault::Outage { from, lasts } if (*from..*from + *lasts).contains(&now));
+        self.schedule.iter().any(covers)
     }
 
     /// Counts an event of a resource's watches and says what strikes it.

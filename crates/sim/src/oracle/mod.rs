@@ -3,7 +3,7 @@
 //! ```text
 //!   at every write     an etcd cluster with voters has its quorum
 //!   at the end         the state equals the reference run's; as many objects were made and deleted; every VM belongs to
-//!                      a machine and was started once; no secret is readable outside of secrets; nothing is written any more
+//!                      a machine; no secret is readable outside of secrets; nothing is written any more
 //! ```
 
 mod canary;
@@ -14,7 +14,7 @@ use std::{collections::BTreeMap, time::Duration};
 pub use canary::leaked;
 pub use end_state::end_state;
 
-use crate::{Trace, World};
+use crate::{Trace, World, trace::lines_after};
 
 /// How long nothing may be written for the world to count as settled.
 const SETTLED: Duration = Duration::from_secs(90);
@@ -87,7 +87,7 @@ pub(crate) async fn settle(world: &World) -> Result<(), String> {
 
 /// The writes after a revision, events left out: they expire.
 fn writes(world: &World, after: u64) -> Vec<String> {
-    let mut lines = Trace::after(world.store(), after).lines;
+    let mut lines = lines_after(world.store(), after);
     lines.retain(|it| !it.contains(" core/events "));
     lines
 }

@@ -5,8 +5,10 @@ use std::{sync::Arc, time::Duration};
 use capstan_engine::ObjectKey;
 use serde_json::json;
 
-use super::sight::{CONTROL_PLANE, CORE, KINDS, available, leftovers, machines, names, replicas, versions};
-use crate::{World, cluster};
+use crate::{
+    World, cluster,
+    sight::{CONTROL_PLANE, CORE, KINDS, available, leftovers, machines, names, replicas, versions},
+};
 
 /// How long a user waits for anything: longer than any fault lasts.
 const LIMIT: Duration = Duration::from_secs(4 * 3600);

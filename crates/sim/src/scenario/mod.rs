@@ -1,7 +1,6 @@
 //! What users do: named lives of a cluster, each of which must end in the same state whatever befalls it.
 
 mod lives;
-mod sight;
 
 use std::{sync::Arc, time::Duration};
 

@@ -127,6 +127,36 @@ pub fn set_in(conditions: &mut Vec<V1Beta1Condition>, draft: Draft, now: Timesta
     true
 }
 
+/// `before` with the drafts set, and `Ready` as their summary.
+pub fn with_summary(
+    before: &[V1Beta1Condition],
+    drafts: impl IntoIterator<Item = Option<Draft>>,
+    summary: Summary<'_>,
+    now: Timestamp,
+) -> Vec<V1Beta1Condition> {
+    let mut conditions = before.to_vec();
+    for draft in drafts.into_iter().flatten() {
+        set_in(&mut conditions, draft, now);
+    }
+    if let Some(ready) = summary.of(&conditions) {
+        set_in(&mut conditions, ready, now);
+    }
+    conditions
+}
+
+/// The conditions for people to read, one a line: `type status severity | reason | message`.
+pub fn lines(conditions: &[V1Beta1Condition]) -> String {
+    let line = |it: &V1Beta1Condition| {
+        let words = [&it.severity, &it.reason, &it.message].map(String::as_str);
+        let said: Vec<&str> = words.into_iter().filter(|it| !it.is_empty()).collect();
+        format!("{} {} {}", it.type_, it.status, said.join(" | "))
+            .trim_end()
+            .to_owned()
+            + "\n"
+    };
+    conditions.iter().map(line).collect()
+}
+
 /// Removes the condition of type `type_`. Says whether there was one.
 pub fn remove(conditions: &mut Vec<V1Beta1Condition>, type_: Type) -> bool {
     let before = conditions.len();

@@ -1,17 +1,21 @@
-//! What users look at while they wait.
+//! What users look at while they wait: for lives and tests.
 
 use kube::core::DynamicObject;
 use serde_json::{Value, json};
 
 use crate::World;
 
-pub(super) const CORE: &str = "cluster.x-k8s.io";
-pub(super) const CONTROL_PLANE: &str = "controlplane.cluster.x-k8s.io";
-pub(super) const INFRASTRUCTURE: &str = "infrastructure.cluster.x-k8s.io";
-pub(super) const BOOTSTRAP: &str = "bootstrap.cluster.x-k8s.io";
+/// The group of Cluster and Machine.
+pub const CORE: &str = "cluster.x-k8s.io";
+/// The group of KubeadmControlPlane.
+pub const CONTROL_PLANE: &str = "controlplane.cluster.x-k8s.io";
+/// The group of the dev provider.
+pub const INFRASTRUCTURE: &str = "infrastructure.cluster.x-k8s.io";
+/// The group of KubeadmConfig.
+pub const BOOTSTRAP: &str = "bootstrap.cluster.x-k8s.io";
 
 /// Everything that a cluster is made of, in an order in which users may think of it.
-pub(super) const KINDS: [(&str, &str); 10] = [
+pub const KINDS: [(&str, &str); 10] = [
     (CORE, "Cluster"),
     (CORE, "MachineDeployment"),
     (CORE, "MachineSet"),
@@ -30,7 +34,7 @@ fn is_control_plane(machine: &DynamicObject) -> bool {
 }
 
 /// `control plane machines + workers`, of which all run their version and are available; else what is missing.
-pub(super) async fn machines(world: &World) -> String {
+pub async fn machines(world: &World) -> String {
     let machines = world.list(CORE, "Machine").await;
     let is_whole = |it: &&DynamicObject| {
         let conditions = it.data.pointer("/status/conditions").and_then(Value::as_array);
@@ -55,12 +59,12 @@ pub(super) async fn machines(world: &World) -> String {
 }
 
 /// The cluster's `Available`.
-pub(super) async fn available(world: &World) -> String {
+pub async fn available(world: &World) -> String {
     world.condition(CORE, "Cluster", "demo", "Available").await
 }
 
 /// The names of workers or of control plane machines, sorted.
-pub(super) async fn names(world: &World, of_control_plane: bool) -> Vec<String> {
+pub async fn names(world: &World, of_control_plane: bool) -> Vec<String> {
     let machines = world.list(CORE, "Machine").await;
     machines
         .iter()
@@ -70,7 +74,7 @@ pub(super) async fn names(world: &World, of_control_plane: bool) -> Vec<String> 
 }
 
 /// The versions of workers or of control plane machines, each once.
-pub(super) async fn versions(world: &World, of_control_plane: bool) -> String {
+pub async fn versions(world: &World, of_control_plane: bool) -> String {
     let machines = world.list(CORE, "Machine").await;
     let mut versions: Vec<String> = machines
         .iter()
@@ -83,7 +87,7 @@ pub(super) async fn versions(world: &World, of_control_plane: bool) -> String {
 }
 
 /// What is left of everything that a cluster is made of, VMs included; templates stay where nobody deleted them.
-pub(super) async fn leftovers(world: &World) -> String {
+pub async fn leftovers(world: &World) -> String {
     let mut left = Vec::new();
     for (group, kind) in KINDS.iter().filter(|(_, kind)| !kind.ends_with("Template")) {
         let count = world.list(group, kind).await.len();
@@ -99,6 +103,6 @@ pub(super) async fn leftovers(world: &World) -> String {
 }
 
 /// A patch of `spec.replicas`.
-pub(super) fn replicas(count: u32) -> Value {
+pub fn replicas(count: u32) -> Value {
     json!({ "spec": { "replicas": count } })
 }

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 /// The conditions of a Machine as they shall become.
 #[derive(Debug, Clone)]
-pub(crate) struct MachineConditions<'a> {
+pub struct MachineConditions<'a> {
     machine: &'a Machine,
     now: Timestamp,
     conditions: Vec<Condition>,
@@ -20,7 +20,7 @@ pub(crate) struct MachineConditions<'a> {
 
 impl<'a> MachineConditions<'a> {
     /// The conditions as they are.
-    pub(crate) fn of(machine: &'a Machine, now: Timestamp) -> Self {
+    pub fn of(machine: &'a Machine, now: Timestamp) -> Self {
         Self {
             machine,
             now,
@@ -30,7 +30,7 @@ impl<'a> MachineConditions<'a> {
     }
 
     /// Sets a condition.
-    pub(crate) fn set(&mut self, draft: Draft) {
+    pub fn set(&mut self, draft: Draft) {
         condition::set_in(
             &mut self.conditions,
             self.machine.metadata.generation,
@@ -40,22 +40,22 @@ impl<'a> MachineConditions<'a> {
     }
 
     /// Sets a condition that readers of v1beta1 see.
-    pub(crate) fn set_v1beta1(&mut self, draft: v1beta1::Draft) {
+    pub fn set_v1beta1(&mut self, draft: v1beta1::Draft) {
         v1beta1::set_in(&mut self.old_style, draft, self.now);
     }
 
     /// Removes a condition.
-    pub(crate) fn remove(&mut self, kind: Type) {
+    pub fn remove(&mut self, kind: Type) {
         condition::remove(&mut self.conditions, kind);
     }
 
     /// Removes a condition that readers of v1beta1 see.
-    pub(crate) fn remove_v1beta1(&mut self, kind: v1beta1::Type) {
+    pub fn remove_v1beta1(&mut self, kind: v1beta1::Type) {
         v1beta1::remove(&mut self.old_style, kind);
     }
 
     /// The patch of the Machine's status that makes it so, guarded by the revision; none if it is so.
-    pub(crate) fn patch(&self) -> Option<Value> {
+    pub fn patch(&self) -> Option<Value> {
         let mut status = Map::new();
         if self.conditions != self.machine.conditions() {
             status.insert("conditions".to_owned(), json!(self.conditions));
