@@ -12,6 +12,7 @@ pub mod conversion;
 pub mod core;
 pub mod crd;
 pub mod feature;
+pub mod infrastructure;
 pub mod ipam;
 pub mod owner;
 mod record;

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use capstan_api::{VERSION, addons, bootstrap, controlplane, core, crd, ipam, runtime};
+use capstan_api::{VERSION, addons, bootstrap, controlplane, core, crd, infrastructure, ipam, runtime};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
 
@@ -77,6 +77,26 @@ fn an_object_with_every_field_is_kept_whole() {
     trips.insert(
         "KubeadmControlPlaneTemplate",
         round_trip::<controlplane::KubeadmControlPlaneTemplate>,
+    );
+    trips.insert("DevCluster", round_trip::<infrastructure::DevCluster>);
+    trips.insert(
+        "DevClusterTemplate",
+        round_trip::<infrastructure::DevClusterTemplate>,
+    );
+    trips.insert("DevMachine", round_trip::<infrastructure::DevMachine>);
+    trips.insert(
+        "DevMachineTemplate",
+        round_trip::<infrastructure::DevMachineTemplate>,
+    );
+    trips.insert("DockerCluster", round_trip::<infrastructure::DockerCluster>);
+    trips.insert(
+        "DockerClusterTemplate",
+        round_trip::<infrastructure::DockerClusterTemplate>,
+    );
+    trips.insert("DockerMachine", round_trip::<infrastructure::DockerMachine>);
+    trips.insert(
+        "DockerMachineTemplate",
+        round_trip::<infrastructure::DockerMachineTemplate>,
     );
 
     for definition in crd::definitions() {

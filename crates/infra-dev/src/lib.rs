@@ -10,10 +10,8 @@
 //!   DevMachine ──► dev_machine ──┘            └── ledger of VMs
 //! ```
 
-pub mod api;
 pub mod backend;
 pub mod bootstrap;
-pub mod definitions;
 pub mod dev_cluster;
 pub mod dev_machine;
 pub mod etcd;

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use capstan_base::{Timestamp, naming};
 
-use crate::api::{Component, InMemoryMachineBackend, parse_duration, parse_jitter};
+use capstan_api::infrastructure::{Component, InMemoryMachineBackend, parse_duration, parse_jitter};
 
 /// How long each component of one machine takes, chance included: drawn from the machine's UID, so that the same
 /// machine always takes as long and a restart changes nothing.

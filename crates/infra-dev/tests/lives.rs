@@ -2,7 +2,11 @@
 
 mod world;
 
-use capstan_infra_dev::api::{DevCluster, DevMachine};
+use capstan_api::{
+    condition,
+    core::Conditioned as _,
+    infrastructure::{DevCluster, DevMachine},
+};
 use capstan_workload::{LiveConnector, etcd};
 use k8s_openapi::api::core::v1::{ConfigMap, Node, Pod};
 use kube::{
@@ -102,9 +106,7 @@ async fn a_machine_joins_with_a_valid_token_and_not_with_another() {
     );
     let stranger = world.get::<DevMachine>("stranger").await.expect("the machine");
     assert_eq!(
-        stranger
-            .condition("NodeProvisioned")
-            .map(|it| it.message.as_str()),
+        condition::find(stranger.conditions(), "NodeProvisioned").map(|it| it.message.as_str()),
         Some("kubeadm join failed: bootstrap token zzzzzz does not exist")
     );
 }

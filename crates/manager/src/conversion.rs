@@ -5,14 +5,13 @@ use std::collections::BTreeMap;
 use capstan_api::{
     contract,
     conversion::{self, ReferenceVersions},
+    crd,
 };
 use capstan_apiserver::Converter;
 use capstan_store::{Key, Store};
 use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::Value;
-
-use crate::definitions;
 
 /// Where the API server keeps definitions.
 const DEFINITIONS: &str = "apiextensions.k8s.io/customresourcedefinitions";
@@ -36,23 +35,16 @@ impl KindConverter {
 
 impl Converter for KindConverter {
     fn handles(&self, group: &str, kind: &str) -> bool {
-        definitions::kinds().any(|it| it.group == group && it.kind == kind && it.versions.len() > 1)
+        crd::kinds()
+            .iter()
+            .any(|it| it.group == group && it.kind == kind && it.versions.len() > 1)
     }
 
     fn convert(&self, object: Value, version: &str) -> Result<Value, String> {
         let (api_version, kind) = (text(&object, "apiVersion"), text(&object, "kind"));
         let (group, from) = api_version.split_once('/').unwrap_or_default();
-        let of_provider = capstan_infra_dev::definitions::kinds()
-            .iter()
-            .find(|definition| definition.group == group && definition.kind == kind);
-        let converted = match of_provider {
-            Some(definition) => {
-                let conversions = capstan_infra_dev::definitions::CONVERSIONS;
-                conversion::convert_kind(definition, conversions, from, version, object, &self.versions)
-            }
-            None => conversion::convert(group, &kind, from, version, object, &self.versions),
-        };
-        converted.map_err(|error| chain(&error))
+        conversion::convert(group, &kind, from, version, object, &self.versions)
+            .map_err(|error| chain(&error))
     }
 }
 

@@ -1,6 +1,5 @@
 //! Installs the definitions of our kinds, and keeps them as this version of Capstan has them.
 
-use capstan_api::crd::{self, Definition};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::{
     Api, Client,
@@ -10,16 +9,6 @@ use kube::{
 use serde_json::Value;
 
 use crate::error::StartError;
-
-/// All kinds of Capstan: the core's and the built-in providers'.
-pub(crate) fn kinds() -> impl Iterator<Item = &'static Definition> {
-    crd::kinds().iter().chain(capstan_infra_dev::definitions::kinds())
-}
-
-/// The definitions of all kinds.
-pub(crate) fn ours() -> Vec<Value> {
-    kinds().map(Definition::to_value).collect()
-}
 
 /// Makes the stored definitions equal to `wanted`: creates what is missing, updates what differs, and writes nothing
 /// where the stored definition says the same. Labels of others are kept.

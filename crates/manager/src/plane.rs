@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use capstan_api::crd;
 use capstan_apiserver::{Identity, Server};
 use capstan_base::{Clock, Entropy};
 use capstan_engine::{Chooser, Engine, Fifo};
@@ -279,7 +280,7 @@ pub async fn serve(
         .await
         .map_err(|error| StartError::Server(error.message))?;
     let client = Client::new(server.service(Identity::internal(CONTROLLERS)), "default");
-    definitions::install(&client, definitions::ours()).await?;
+    definitions::install(&client, crd::definitions()).await?;
     Ok(server)
 }
 

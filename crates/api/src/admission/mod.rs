@@ -15,6 +15,7 @@ mod bootstrap;
 mod checks;
 mod cluster;
 mod extension_config;
+mod infrastructure;
 mod ipam;
 mod kubeadm_control_plane;
 mod kubeadm_control_plane_template;
@@ -35,7 +36,7 @@ use serde_json::Value;
 
 use crate::{
     addons as addon_kinds, bootstrap as bootstrap_kinds, controlplane, core, feature::Features,
-    ipam as ipam_kinds, runtime,
+    infrastructure as infrastructure_kinds, ipam as ipam_kinds, runtime,
 };
 
 /// What defaulting and validation depend on besides the objects.
@@ -92,6 +93,30 @@ macro_rules! for_kind {
             }
             (controlplane::GROUP, controlplane::KubeadmControlPlaneTemplate::KIND) => {
                 $function::<controlplane::KubeadmControlPlaneTemplate>($($argument),*)
+            }
+            (infrastructure_kinds::GROUP, infrastructure_kinds::DevCluster::KIND) => {
+                $function::<infrastructure_kinds::DevCluster>($($argument),*)
+            }
+            (infrastructure_kinds::GROUP, infrastructure_kinds::DevClusterTemplate::KIND) => {
+                $function::<infrastructure_kinds::DevClusterTemplate>($($argument),*)
+            }
+            (infrastructure_kinds::GROUP, infrastructure_kinds::DevMachine::KIND) => {
+                $function::<infrastructure_kinds::DevMachine>($($argument),*)
+            }
+            (infrastructure_kinds::GROUP, infrastructure_kinds::DevMachineTemplate::KIND) => {
+                $function::<infrastructure_kinds::DevMachineTemplate>($($argument),*)
+            }
+            (infrastructure_kinds::GROUP, infrastructure_kinds::DockerCluster::KIND) => {
+                $function::<infrastructure_kinds::DockerCluster>($($argument),*)
+            }
+            (infrastructure_kinds::GROUP, infrastructure_kinds::DockerClusterTemplate::KIND) => {
+                $function::<infrastructure_kinds::DockerClusterTemplate>($($argument),*)
+            }
+            (infrastructure_kinds::GROUP, infrastructure_kinds::DockerMachine::KIND) => {
+                $function::<infrastructure_kinds::DockerMachine>($($argument),*)
+            }
+            (infrastructure_kinds::GROUP, infrastructure_kinds::DockerMachineTemplate::KIND) => {
+                $function::<infrastructure_kinds::DockerMachineTemplate>($($argument),*)
             }
             _ => $otherwise,
         }

@@ -22,7 +22,6 @@ mod tests;
 use serde_json::Value;
 
 use crate::crd::{self, Definition};
-use rules::Conversion;
 
 /// The annotation that holds the hub object while an object is in another version.
 pub const DATA_ANNOTATION: &str = "cluster.x-k8s.io/conversion-data";
@@ -111,17 +110,11 @@ pub fn convert(
             group: group.to_owned(),
             kind: kind.to_owned(),
         })?;
-    convert_kind(definition, kinds::ALL, from, to, value, versions)
+    convert_kind(definition, from, to, value, versions)
 }
 
-/// Converts an object of a kind with the conversions of its own crate.
-///
-/// # Errors
-///
-/// As [`convert`].
-pub fn convert_kind(
+fn convert_kind(
     definition: &Definition,
-    conversions: &[Conversion],
     from: &str,
     to: &str,
     value: Value,
@@ -129,7 +122,7 @@ pub fn convert_kind(
 ) -> Result<Value, ConversionError> {
     let hub = definition.storage();
     let find = |version: &str| {
-        let conversion = conversions
+        let conversion = kinds::ALL
             .iter()
             .find(|conversion| conversion.kind == definition.kind && conversion.spoke == version);
         match (conversion, definition.version(version)) {

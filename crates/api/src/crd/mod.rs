@@ -54,4 +54,3 @@ pub use model::{
     TextFormat, Version,
 };
 pub use parse::{ParseError, Source, parse};
-pub use sources::shared_types;

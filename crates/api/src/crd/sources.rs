@@ -2,24 +2,15 @@
 
 use super::parse::Source;
 
-/// Sources from paths below the `schemas` folder of the crate that calls it.
-#[macro_export]
+/// Sources from paths below the `schemas` folder.
 macro_rules! schema_sources {
     ($($path:literal),* $(,)?) => {
-        &[$($crate::crd::Source {
+        &[$(Source {
             path: $path,
             text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/schemas/", $path)),
         }),*]
     };
 }
-
-/// Types that the kinds of other crates may use.
-pub fn shared_types() -> &'static [Source<'static>] {
-    SHARED
-}
-
-static SHARED: &[Source<'static>] =
-    schema_sources!["common.types", "common.v1beta1.types", "common.v1beta2.types"];
 
 /// Every file of the crate.
 pub(super) static ALL: &[Source<'static>] = schema_sources![
@@ -70,6 +61,37 @@ pub(super) static ALL: &[Source<'static>] = schema_sources![
     "controlplane.cluster.x-k8s.io/kubeadmcontrolplanetemplates.kind",
     "controlplane.cluster.x-k8s.io/kubeadmcontrolplanetemplates.v1beta1.schema",
     "controlplane.cluster.x-k8s.io/kubeadmcontrolplanetemplates.v1beta2.schema",
+    "dev.types",
+    "dev.v1beta1.types",
+    "dev.v1beta2.types",
+    "infrastructure.cluster.x-k8s.io/devclusters.kind",
+    "infrastructure.cluster.x-k8s.io/devclusters.v1beta1.schema",
+    "infrastructure.cluster.x-k8s.io/devclusters.v1beta2.schema",
+    "infrastructure.cluster.x-k8s.io/devclustertemplates.kind",
+    "infrastructure.cluster.x-k8s.io/devclustertemplates.v1beta1.schema",
+    "infrastructure.cluster.x-k8s.io/devclustertemplates.v1beta2.schema",
+    "infrastructure.cluster.x-k8s.io/devmachinepools.kind",
+    "infrastructure.cluster.x-k8s.io/devmachinepools.v1beta2.schema",
+    "infrastructure.cluster.x-k8s.io/devmachinepooltemplates.kind",
+    "infrastructure.cluster.x-k8s.io/devmachinepooltemplates.v1beta2.schema",
+    "infrastructure.cluster.x-k8s.io/devmachines.kind",
+    "infrastructure.cluster.x-k8s.io/devmachines.v1beta1.schema",
+    "infrastructure.cluster.x-k8s.io/devmachines.v1beta2.schema",
+    "infrastructure.cluster.x-k8s.io/devmachinetemplates.kind",
+    "infrastructure.cluster.x-k8s.io/devmachinetemplates.v1beta1.schema",
+    "infrastructure.cluster.x-k8s.io/devmachinetemplates.v1beta2.schema",
+    "infrastructure.cluster.x-k8s.io/dockerclusters.kind",
+    "infrastructure.cluster.x-k8s.io/dockerclusters.v1beta1.schema",
+    "infrastructure.cluster.x-k8s.io/dockerclusters.v1beta2.schema",
+    "infrastructure.cluster.x-k8s.io/dockerclustertemplates.kind",
+    "infrastructure.cluster.x-k8s.io/dockerclustertemplates.v1beta1.schema",
+    "infrastructure.cluster.x-k8s.io/dockerclustertemplates.v1beta2.schema",
+    "infrastructure.cluster.x-k8s.io/dockermachines.kind",
+    "infrastructure.cluster.x-k8s.io/dockermachines.v1beta1.schema",
+    "infrastructure.cluster.x-k8s.io/dockermachines.v1beta2.schema",
+    "infrastructure.cluster.x-k8s.io/dockermachinetemplates.kind",
+    "infrastructure.cluster.x-k8s.io/dockermachinetemplates.v1beta1.schema",
+    "infrastructure.cluster.x-k8s.io/dockermachinetemplates.v1beta2.schema",
     "ipam.cluster.x-k8s.io/ipaddressclaims.kind",
     "ipam.cluster.x-k8s.io/ipaddressclaims.v1alpha1.schema",
     "ipam.cluster.x-k8s.io/ipaddressclaims.v1beta1.schema",

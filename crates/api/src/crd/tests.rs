@@ -3,7 +3,7 @@
 use expect_test::{Expect, expect};
 use serde_json::Value;
 
-use super::{Source, definitions, kinds, parse, shared_types};
+use super::{Source, definitions, kinds, parse, sources};
 
 fn one_kind(schema: &str) -> Result<Value, String> {
     let kind = "kind Widget -- A thing.\ngroup example.com\nplural widgets\nscope Namespaced\nversion v1 served storage";
@@ -17,7 +17,7 @@ fn one_kind(schema: &str) -> Result<Value, String> {
             text: schema,
         },
     ];
-    sources.extend(shared_types());
+    sources.extend(sources::ALL.iter().filter(|it| it.path.starts_with("common.")));
     let parsed = parse(&sources).map_err(|error| error.to_string())?;
     Ok(parsed[0].to_value())
 }
@@ -73,6 +73,16 @@ fn the_shipped_kinds_and_their_versions_are_these() {
         providers.clusterctl.cluster.x-k8s.io v1alpha3 (stores v1alpha3)
         kubeadmcontrolplanes.controlplane.cluster.x-k8s.io v1beta1 v1beta2 (stores v1beta2)
         kubeadmcontrolplanetemplates.controlplane.cluster.x-k8s.io v1beta1 v1beta2 (stores v1beta2)
+        devclusters.infrastructure.cluster.x-k8s.io v1beta1 v1beta2 (stores v1beta2)
+        devclustertemplates.infrastructure.cluster.x-k8s.io v1beta1 v1beta2 (stores v1beta2)
+        devmachinepools.infrastructure.cluster.x-k8s.io v1beta2 (stores v1beta2)
+        devmachinepooltemplates.infrastructure.cluster.x-k8s.io v1beta2 (stores v1beta2)
+        devmachines.infrastructure.cluster.x-k8s.io v1beta1 v1beta2 (stores v1beta2)
+        devmachinetemplates.infrastructure.cluster.x-k8s.io v1beta1 v1beta2 (stores v1beta2)
+        dockerclusters.infrastructure.cluster.x-k8s.io v1beta1 v1beta2 (stores v1beta2)
+        dockerclustertemplates.infrastructure.cluster.x-k8s.io v1beta1 v1beta2 (stores v1beta2)
+        dockermachines.infrastructure.cluster.x-k8s.io v1beta1 v1beta2 (stores v1beta2)
+        dockermachinetemplates.infrastructure.cluster.x-k8s.io v1beta1 v1beta2 (stores v1beta2)
         ipaddressclaims.ipam.cluster.x-k8s.io v1alpha1 v1beta1 v1beta2 (stores v1beta2)
         ipaddresses.ipam.cluster.x-k8s.io v1alpha1 v1beta1 v1beta2 (stores v1beta2)
         extensionconfigs.runtime.cluster.x-k8s.io v1alpha1 v1beta2 (stores v1beta2)"#]]

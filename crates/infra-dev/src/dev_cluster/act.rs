@@ -1,15 +1,12 @@
 //! Performs what was decided about a DevCluster.
 
-use capstan_api::core::ApiEndpoint;
+use capstan_api::{core::ApiEndpoint, infrastructure::DevCluster};
 use capstan_engine::{Classified, Context, ObjectKey, Retry, WriteError};
 use kube::ResourceExt;
 use serde_json::json;
 
 use super::{decide::Action, view::View};
-use crate::{
-    api::DevCluster,
-    backend::{Backend, BackendError},
-};
+use crate::backend::{Backend, BackendError};
 
 /// What can fail.
 #[derive(Debug, thiserror::Error)]

@@ -9,11 +9,10 @@
 //!   not open                open the workload cluster
 //! ```
 
-use capstan_api::core::ApiEndpoint;
+use capstan_api::{core::ApiEndpoint, infrastructure::words::reason};
 use capstan_engine::{ObjectKey, Plan, Why};
 
 use super::view::View;
-use crate::api::words::reason;
 
 /// One effect.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use capstan_api::{core, owner, well_known::annotation};
+use capstan_api::{core, infrastructure::DevCluster, owner, well_known::annotation};
 use capstan_engine::{Cache, Context, ObjectKey};
 use kube::ResourceExt;
 
 use super::view::View;
-use crate::{api::DevCluster, backend::Backend};
+use crate::backend::Backend;
 
 /// Where views come from.
 #[derive(Debug)]

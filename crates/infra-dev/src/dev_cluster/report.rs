@@ -1,18 +1,20 @@
 //! The status of a DevCluster.
 
-use capstan_api::condition::{self, Draft, Reason, Status};
+use capstan_api::{
+    condition::{self, Draft, Reason, Status},
+    infrastructure::{
+        ClusterStatus,
+        words::{condition::READY, reason},
+    },
+};
 use capstan_engine::{Outcome, Plan, Trail};
 
 use super::{act::ActError, decide::Action, view::View};
-use crate::api::{
-    DevClusterStatus,
-    words::{condition::READY, reason},
-};
 
 /// The condition types that this controller writes.
 pub(super) const OWNED: &[&str] = &[READY, "Paused"];
 
-pub(super) fn report(view: &View, plan: &Plan<Action>, trail: &Trail<ActError>) -> DevClusterStatus {
+pub(super) fn report(view: &View, plan: &Plan<Action>, trail: &Trail<ActError>) -> ClusterStatus {
     let mut status = view.object.status.clone().unwrap_or_default();
     if view.is_externally_managed || view.owner.is_none() {
         return status;

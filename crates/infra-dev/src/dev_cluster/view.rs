@@ -6,7 +6,7 @@ use capstan_base::Timestamp;
 use capstan_engine::ObjectKey;
 use kube::ResourceExt;
 
-use crate::api::DevCluster;
+use capstan_api::infrastructure::DevCluster;
 
 /// A DevCluster and its surroundings.
 #[derive(Debug, Clone)]

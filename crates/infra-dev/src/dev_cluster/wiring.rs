@@ -2,7 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use capstan_api::core::Cluster;
+use capstan_api::{
+    core::Cluster,
+    infrastructure::{ClusterStatus, DevCluster, words::CLUSTER_FINALIZER},
+};
 use capstan_contract::pause;
 use capstan_engine::{
     Cache, Change, ConditionList, Context, Engine, ObjectKey, Pause, Plan, Reconciler, Settings, Trail,
@@ -15,10 +18,7 @@ use super::{
     report::{OWNED, report},
     view::View,
 };
-use crate::{
-    api::{DevCluster, DevClusterStatus, words::CLUSTER_FINALIZER},
-    backend::Backend,
-};
+use crate::backend::Backend;
 
 /// The DevCluster controller.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ impl Reconciler for DevClusterReconciler {
     type Object = DevCluster;
     type View = View;
     type Action = Action;
-    type Status = DevClusterStatus;
+    type Status = ClusterStatus;
     type Error = ActError;
 
     fn settings(&self) -> Settings {
@@ -65,7 +65,7 @@ impl Reconciler for DevClusterReconciler {
         act(&self.sources.backend, view, action, context).await
     }
 
-    fn report(view: &View, plan: &Plan<Action>, trail: &Trail<ActError>) -> DevClusterStatus {
+    fn report(view: &View, plan: &Plan<Action>, trail: &Trail<ActError>) -> ClusterStatus {
         report(view, plan, trail)
     }
 }

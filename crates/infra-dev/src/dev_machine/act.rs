@@ -4,10 +4,8 @@ use capstan_engine::{Classified, Context, ObjectKey, Retry, WriteError};
 use serde_json::json;
 
 use super::{decide::Action, view::View};
-use crate::{
-    api::DevMachine,
-    backend::{Backend, BackendError},
-};
+use crate::backend::{Backend, BackendError};
+use capstan_api::infrastructure::DevMachine;
 
 /// What can fail.
 #[derive(Debug, thiserror::Error)]

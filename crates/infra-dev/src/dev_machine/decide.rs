@@ -15,10 +15,10 @@ use capstan_engine::{Lookup, ObjectKey, Plan, Wake, Why};
 
 use super::view::View;
 use crate::{
-    api::words::reason,
     backend::{Authorities, NodeIntent, VmIntent},
     bootstrap::Bootstrap,
 };
+use capstan_api::infrastructure::words::reason;
 
 /// How long to wait for Secrets that nobody tells us of.
 const SECRETS_PAUSE: std::time::Duration = std::time::Duration::from_secs(5);

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use capstan_api::{
     core::{self, Cluster, Machine},
+    infrastructure::{DevCluster, DevMachine},
     owner,
     well_known::label,
 };
@@ -15,7 +16,6 @@ use kube::{Api, Client, ResourceExt};
 
 use super::view::{BootstrapData, View};
 use crate::{
-    api::{DevCluster, DevMachine},
     backend::{Authorities, Backend, MachineFacts},
     bootstrap,
     timeline::Parts,

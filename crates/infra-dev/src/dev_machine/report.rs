@@ -3,6 +3,10 @@
 use capstan_api::{
     condition::{self, Draft, Reason, Reasons, Status, Summary},
     core::{MachineAddress, MachineAddressType},
+    infrastructure::{
+        MachineStatus,
+        words::{condition as types, reason},
+    },
 };
 use capstan_engine::{Outcome, Plan, Trail};
 
@@ -12,14 +16,7 @@ use super::{
     v1beta1,
     view::View,
 };
-use crate::{
-    api::{
-        DevMachineStatus,
-        words::{condition as types, reason},
-    },
-    backend::BackendError,
-    timeline::Parts,
-};
+use crate::{backend::BackendError, timeline::Parts};
 
 /// The condition types that this controller writes.
 pub(super) const OWNED: &[&str] = &[
@@ -39,7 +36,7 @@ const CONTROL_PLANE: &[&str] = &[
     types::API_SERVER_PROVISIONED,
 ];
 
-pub(super) fn report(view: &View, plan: &Plan<Action>, trail: &Trail<ActError>) -> DevMachineStatus {
+pub(super) fn report(view: &View, plan: &Plan<Action>, trail: &Trail<ActError>) -> MachineStatus {
     let mut status = view.object.status.clone().unwrap_or_default();
     let wait = wait(view);
     if view.is_deleting() || wait == Some(Wait::Owner) {

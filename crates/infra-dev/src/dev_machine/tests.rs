@@ -2,7 +2,10 @@
 
 use std::{fmt::Write, sync::Arc};
 
-use capstan_api::core::{Cluster, Machine};
+use capstan_api::{
+    core::{Cluster, Machine},
+    infrastructure::{DevMachine, DockerMachineBackend},
+};
 use capstan_base::{SeededEntropy, Timestamp};
 use capstan_engine::{Lookup, ObjectKey, Plan, Trail, Wake};
 use capstan_pki::{Algorithm, Authority, UniformKeys};
@@ -15,7 +18,6 @@ use super::{
     view::{BootstrapData, View},
 };
 use crate::{
-    api::DevMachine,
     backend::{Authorities, BackendError, MachineFacts},
     bootstrap::{Bootstrap, Registration, Token},
     timeline::Parts,
@@ -194,7 +196,7 @@ fn a_machine_waits_for_what_it_needs_by_name() {
     let mut contained = view(0, false, join());
     object(&mut contained, |it| {
         it.spec.backend.in_memory = None;
-        it.spec.backend.docker = Some(json!({}));
+        it.spec.backend.docker = Some(DockerMachineBackend::default());
     });
     check(&contained, "wait BackendNotSupported");
     let mut without_authority = view(12, true, init());

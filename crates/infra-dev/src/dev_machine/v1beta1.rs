@@ -8,10 +8,9 @@ use capstan_api::{
         v1beta1::{self, Draft, Severity, StepCounter, Summary, Type},
     },
     core::V1Beta1Condition,
+    infrastructure::words::reason,
 };
 use capstan_base::Timestamp;
-
-use crate::api::words::reason;
 
 const WORKER: &[Type] = &[Type::VmProvisioned, Type::NodeProvisioned];
 const CONTROL_PLANE: &[Type] = &[
@@ -60,7 +59,7 @@ fn draft(kind: Type, said: &Condition) -> Option<Draft> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::words::condition as types;
+    use capstan_api::infrastructure::words::condition as types;
 
     fn told(said: &[(&str, &str, &str)], is_control_plane: bool) -> Vec<String> {
         let condition = |(kind, status, reason): &(&str, &str, &str)| Condition {

@@ -4,7 +4,11 @@ use std::sync::Arc;
 
 use capstan_api::{
     condition,
-    core::{Cluster, Machine},
+    core::{Cluster, Conditioned as _, Machine},
+    infrastructure::{
+        DevMachine,
+        words::{condition as types, reason},
+    },
     well_known,
 };
 use capstan_base::Timestamp;
@@ -12,10 +16,6 @@ use capstan_engine::{Lookup, ObjectKey};
 use kube::ResourceExt;
 
 use crate::{
-    api::{
-        DevMachine,
-        words::{condition as types, reason},
-    },
     backend::{Authorities, MachineFacts, NodeIntent, address},
     bootstrap::Bootstrap,
     timeline::{Parts, Timeline, Timings},
@@ -76,8 +76,7 @@ impl View {
 
     /// What the stored conditions say to have come up; it stays so.
     pub fn recorded(&self) -> Parts {
-        let conditions = self.object.status.as_ref().map_or(&[][..], |it| &it.conditions);
-        let is_true = |type_: &str| condition::is_true(conditions, type_);
+        let is_true = |type_: &str| condition::is_true(self.object.conditions(), type_);
         Parts {
             vm: is_true(types::VM_PROVISIONED),
             node: is_true(types::NODE_PROVISIONED),
@@ -103,7 +102,7 @@ impl View {
         if let Some(started) = self.facts.started {
             return started;
         }
-        let vm = self.object.condition(types::VM_PROVISIONED);
+        let vm = condition::find(self.object.conditions(), types::VM_PROVISIONED);
         match vm {
             Some(it) if it.status == "True" => it.last_transition_time.0 - jiff_duration(self.timings().vm),
             Some(it) if it.reason == reason::WAITING_FOR_STARTUP => {

@@ -2,7 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use capstan_api::core::{Cluster, Machine};
+use capstan_api::{
+    core::{Cluster, Machine},
+    infrastructure::{DevCluster, DevMachine, MachineStatus, words::MACHINE_FINALIZER},
+};
 use capstan_contract::{pause, secrets::ClusterSecrets};
 use capstan_engine::{
     Cache, Change, ConditionList, Context, Engine, ObjectKey, Pause, Plan, Reconciler, Settings, Trail,
@@ -16,10 +19,7 @@ use super::{
     report::{OWNED, report},
     view::View,
 };
-use crate::{
-    api::{DevCluster, DevMachine, DevMachineStatus, words::MACHINE_FINALIZER},
-    backend::Backend,
-};
+use crate::backend::Backend;
 
 /// The index of DevMachines by the Cluster they belong to.
 const CLUSTER: &str = "cluster";
@@ -35,7 +35,7 @@ impl Reconciler for DevMachineReconciler {
     type Object = DevMachine;
     type View = View;
     type Action = Action;
-    type Status = DevMachineStatus;
+    type Status = MachineStatus;
     type Error = ActError;
 
     fn settings(&self) -> Settings {
@@ -69,7 +69,7 @@ impl Reconciler for DevMachineReconciler {
         act(&self.sources.backend, view, action, context).await
     }
 
-    fn report(view: &View, plan: &Plan<Action>, trail: &Trail<ActError>) -> DevMachineStatus {
+    fn report(view: &View, plan: &Plan<Action>, trail: &Trail<ActError>) -> MachineStatus {
         report(view, plan, trail)
     }
 }

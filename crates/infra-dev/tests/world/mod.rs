@@ -4,16 +4,17 @@
 use std::{future::Future, net::Ipv4Addr, path::PathBuf, sync::Arc, time::Duration};
 
 use capstan_api::{
-    core::{Cluster, Machine},
+    condition,
+    core::{Cluster, Conditioned as _, Machine},
     crd,
+    infrastructure::{DevCluster, DevMachine},
 };
 use capstan_apiserver::{Identity, Server};
 use capstan_base::{Clock, SeededEntropy, SystemClock, Timestamp};
 use capstan_engine::{Engine, EngineSettings, ObjectKey, RuntimeClock};
 use capstan_infra_dev::{
-    api::{DevCluster, DevMachine},
     backend::{Backend, Exposure, Settings},
-    definitions, dev_cluster, dev_machine,
+    dev_cluster, dev_machine,
 };
 use capstan_pki::{Algorithm, Authority, Kubeconfig, UniformKeys};
 use capstan_store::{Options, Store};
@@ -125,10 +126,11 @@ impl World {
             .await
             .expect("a server");
         let client = Client::new(server.service(Identity::internal("test")), NAMESPACE);
-        let core = crd::kinds()
+        let needed = ["Cluster", "Machine", DevCluster::KIND, DevMachine::KIND];
+        let definitions = crd::kinds()
             .iter()
-            .filter(|it| matches!(it.kind.as_str(), "Cluster" | "Machine"));
-        for definition in core.chain(definitions::kinds()).map(crd::Definition::to_value) {
+            .filter(|it| needed.contains(&it.kind.as_str()));
+        for definition in definitions.map(crd::Definition::to_value) {
             let definition: CustomResourceDefinition =
                 serde_json::from_value(definition).expect("a definition");
             let created = Api::all(client.clone())
@@ -319,7 +321,7 @@ impl World {
     pub(crate) async fn has(&self, name: &str, type_: &str, status: &str, reason: &str) -> bool {
         let machine = self.get::<DevMachine>(name).await;
         machine.is_some_and(|it| {
-            it.condition(type_)
+            condition::find(it.conditions(), type_)
                 .is_some_and(|it| it.status == status && it.reason == reason)
         })
     }

@@ -2,6 +2,7 @@
 
 mod core;
 mod defaults;
+mod infrastructure;
 mod kubeadm;
 
 use serde_json::{Value, json};

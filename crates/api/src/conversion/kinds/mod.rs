@@ -4,6 +4,7 @@ mod addons;
 mod cluster;
 mod cluster_class;
 mod control_plane;
+mod infrastructure;
 mod ipam;
 mod kubeadm;
 mod machines;
@@ -21,6 +22,14 @@ pub(super) static ALL: &[Conversion] = &[
     cluster_class::CLUSTER_CLASS,
     control_plane::KUBEADM_CONTROL_PLANE,
     control_plane::KUBEADM_CONTROL_PLANE_TEMPLATE,
+    infrastructure::DEV_CLUSTER,
+    infrastructure::DEV_CLUSTER_TEMPLATE,
+    infrastructure::DEV_MACHINE,
+    infrastructure::DEV_MACHINE_TEMPLATE,
+    infrastructure::DOCKER_CLUSTER,
+    infrastructure::DOCKER_CLUSTER_TEMPLATE,
+    infrastructure::DOCKER_MACHINE,
+    infrastructure::DOCKER_MACHINE_TEMPLATE,
     ipam::IP_ADDRESS,
     ipam::IP_ADDRESS_ALPHA,
     ipam::IP_ADDRESS_CLAIM,

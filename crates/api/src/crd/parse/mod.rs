@@ -58,8 +58,7 @@ impl Fault {
 
 /// Parses every kind among the sources, in order of their paths.
 ///
-/// The schemas of a kind have to be among the sources, and so have the shared types that they use; crates with kinds
-/// of their own add [`super::shared_types`] to use those of this crate.
+/// The schemas of a kind have to be among the sources, and so have the shared types that they use.
 ///
 /// # Errors
 ///
