@@ -22,6 +22,8 @@ const FLOORS: &[(&str, u8)] = &[
     ("bootstrap-kubeadm", 5),
     ("controlplane-kubeadm", 5),
     ("infra-dev", 6),
+    ("infra-docker", 6),
+    ("node-image", 6),
     ("manager", 7),
     ("sim", 8),
     ("cli", 8),
@@ -41,6 +43,10 @@ const FORBIDDEN: &[(&str, &str)] = &[
     ("infra-dev", "core"),
     ("infra-dev", "bootstrap-kubeadm"),
     ("infra-dev", "controlplane-kubeadm"),
+    ("infra-docker", "core"),
+    ("infra-docker", "bootstrap-kubeadm"),
+    ("infra-docker", "controlplane-kubeadm"),
+    ("infra-docker", "apiserver"),
 ];
 
 /// The complaints about imports.

@@ -24,8 +24,48 @@ pub(crate) enum Verb {
     /// Print something of a cluster.
     #[command(subcommand)]
     Get(Get),
+    /// Make the images that nodes in containers are made from.
+    #[command(subcommand)]
+    NodeImage(NodeImage),
     /// Print the version.
     Version,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum NodeImage {
+    /// Make a node image from Debian packages and a folder of Kubernetes binaries, and give it to the Docker Engine.
+    Build(BuildNodeImage),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BuildNodeImage {
+    /// The folder with kubeadm, kubelet, kubectl, kube-apiserver, kube-controller-manager, kube-scheduler, kube-proxy,
+    /// etcd, coredns, pause, containerd, containerd-shim-runc-v2, ctr and crictl, linked statically.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) kubernetes_binaries: PathBuf,
+    /// The image's name; by default capstan/node and the version of Kubernetes.
+    #[arg(long, value_name = "NAME:TAG")]
+    pub(crate) tag: Option<String>,
+    /// Make an image of the load balancer too, under this name.
+    #[arg(long, value_name = "NAME:TAG")]
+    pub(crate) load_balancer_tag: Option<String>,
+    /// The archive of the Debian system below; made by debootstrap (as root) where it does not exist, and kept.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) base: Option<PathBuf>,
+    /// The Debian release.
+    #[arg(long, value_name = "NAME", default_value = "bookworm")]
+    pub(crate) debian_release: String,
+    /// Where Debian's packages come from.
+    #[arg(long, value_name = "URL", default_value = "http://deb.debian.org/debian")]
+    pub(crate) debian_mirror: String,
+    /// Where the Docker Engine is.
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "DOCKER_HOST",
+        default_value = "unix:///var/run/docker.sock"
+    )]
+    pub(crate) docker_host: String,
 }
 
 #[derive(Debug, Subcommand)]
@@ -62,6 +102,8 @@ pub(crate) struct Up {
     /// The host name or address that clients are told; by default the one listened on.
     #[arg(long, value_name = "HOST")]
     pub(crate) advertise: Option<String>,
+    #[command(flatten)]
+    pub(crate) docker: DockerEngine,
     /// How to log.
     #[arg(long, value_enum, default_value = "auto")]
     pub(crate) log_format: LogFormat,
@@ -81,9 +123,42 @@ pub(crate) struct Demo {
     /// Where to listen; port 0 takes a free one.
     #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:0")]
     pub(crate) listen: SocketAddr,
+    #[command(flatten)]
+    pub(crate) docker: DockerEngine,
     /// The manifest to apply; by default three control plane machines and three workers in memory.
     #[arg(long, value_name = "MANIFEST")]
     pub(crate) file: Option<PathBuf>,
+}
+
+/// The Docker Engine of machines in containers.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct DockerEngine {
+    /// Where the Docker Engine of machines in containers is.
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "DOCKER_HOST",
+        default_value = "unix:///var/run/docker.sock"
+    )]
+    pub(crate) docker_host: String,
+    /// The repository of node images, whose tags are versions of Kubernetes.
+    #[arg(
+        long,
+        value_name = "REPOSITORY",
+        env = "CAPSTAN_NODE_IMAGE_REPOSITORY",
+        default_value = "kindest/node"
+    )]
+    pub(crate) node_image_repository: String,
+}
+
+impl DockerEngine {
+    /// As the provider is told.
+    pub(crate) fn settings(self) -> capstan_infra_docker::Settings {
+        capstan_infra_docker::Settings {
+            engine: self.docker_host,
+            node_image_repository: self.node_image_repository,
+        }
+    }
 }
 
 /// Which management plane, and which namespace of it.

@@ -8,6 +8,7 @@ mod describe;
 mod failure;
 mod kubeconfig;
 mod logging;
+mod node_image;
 mod plane;
 mod signals;
 mod terminal;
@@ -16,7 +17,7 @@ mod up;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use arguments::{Arguments, Describe, Get, Verb};
+use arguments::{Arguments, Describe, Get, NodeImage, Verb};
 use clap::Parser as _;
 
 fn main() -> ExitCode {
@@ -41,6 +42,7 @@ fn run(verb: Verb) -> anyhow::Result<()> {
             Verb::Demo(arguments) => demo::demo(arguments).await,
             Verb::Describe(Describe::Cluster(arguments)) => describe::describe(arguments).await,
             Verb::Get(Get::Kubeconfig(arguments)) => kubeconfig::print(arguments).await,
+            Verb::NodeImage(NodeImage::Build(arguments)) => node_image::build_image(arguments).await,
             Verb::Version => {
                 println!("capstan {}", env!("CARGO_PKG_VERSION"));
                 Ok(())

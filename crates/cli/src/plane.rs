@@ -7,20 +7,23 @@ use capstan_base::{SystemClock, SystemEntropy};
 use capstan_manager::{Listen, Parts, Plane, Settings};
 use capstan_pki::{KeyPool, KeySource, SystemKeys};
 
-use crate::{failure::Advised, signals::StopSignals};
+use crate::{arguments::DockerEngine, failure::Advised, signals::StopSignals};
 
 /// RSA keys that are kept ready: as many as one new cluster needs at once.
 const KEYS_AHEAD: NonZeroUsize = NonZeroUsize::new(4).expect("invariant: four is not zero");
 
 /// Starts a plane on `folder`.
-pub(crate) async fn start(folder: PathBuf, listen: Listen) -> anyhow::Result<Plane> {
+pub(crate) async fn start(folder: PathBuf, listen: Listen, docker: DockerEngine) -> anyhow::Result<Plane> {
     let entropy = Arc::new(SystemEntropy);
     let keys: Arc<dyn KeySource> = match KeyPool::start(entropy.clone(), KEYS_AHEAD) {
         Ok(pool) => Arc::new(pool),
         // Without a thread to spare, keys are made when they are needed.
         Err(_) => Arc::new(SystemKeys::new(entropy.clone())),
     };
-    let parts = Parts::live(Arc::new(SystemClock), entropy, keys);
+    let parts = Parts {
+        docker: Some(docker.settings()),
+        ..Parts::live(Arc::new(SystemClock), entropy, keys)
+    };
     let settings = Settings {
         folder,
         listen,

@@ -20,7 +20,7 @@ pub(crate) async fn up(arguments: Up) -> anyhow::Result<()> {
         address: arguments.listen,
         advertise: arguments.advertise,
     };
-    let plane = plane::start(folder.clone(), listen).await?;
+    let plane = plane::start(folder.clone(), listen, arguments.docker).await?;
 
     let took = SystemClock.now().duration_since(begin).as_millis();
     let url = plane.url().unwrap_or_default().to_owned();

@@ -237,7 +237,8 @@ async fn run<R: Reconciler>(
             again: None,
         };
     }
-    let Some(object) = controller.cache.get(key) else {
+    let found = controller.cache.get(key);
+    let Some(object) = found.filter(|it| controller.reconciler.concerns(it)) else {
         controller.ledgers.lock().remove(key);
         controller.queue.forget(key);
         return Verdict {

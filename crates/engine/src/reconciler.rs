@@ -108,6 +108,11 @@ pub trait Reconciler: Send + Sync + Sized + 'static {
     /// What this controller wants of the engine.
     fn settings(&self) -> Settings;
 
+    /// Is the object this controller's? Where several share a kind, each takes those that concern it.
+    fn concerns(&self, _object: &Self::Object) -> bool {
+        true
+    }
+
     /// Is the object paused? Asked after the finalizer gate and before `observe`.
     fn pause(&self, object: &Self::Object) -> Pause;
 

@@ -18,6 +18,7 @@ use crate::Parts;
 pub struct Controllers {
     engine: Engine,
     workloads: Workloads,
+    docker: Option<capstan_infra_docker::Provider>,
 }
 
 impl Controllers {
@@ -50,7 +51,13 @@ impl Controllers {
         capstan_controlplane_kubeadm::start(&engine, &providers, &workloads, Arc::clone(&parts.keys));
         dev_cluster::wire(&engine, backend);
         dev_machine::wire(&engine, backend);
-        Self { engine, workloads }
+        let settings = parts.docker.as_ref();
+        let docker = settings.map(|it| capstan_infra_docker::Provider::start(&engine, &workloads, it));
+        Self {
+            engine,
+            workloads,
+            docker,
+        }
     }
 
     /// The home of the controllers.
@@ -61,6 +68,11 @@ impl Controllers {
     /// The connections to workload clusters.
     pub fn workloads(&self) -> &Workloads {
         &self.workloads
+    }
+
+    /// The provider of machines in containers, where there is one.
+    pub fn docker(&self) -> Option<&capstan_infra_docker::Provider> {
+        self.docker.as_ref()
     }
 
     /// Ends in order: running passes finish, nothing new begins.

@@ -45,6 +45,8 @@ pub struct Parts {
     pub keys: Arc<dyn KeySource>,
     /// Which ready object a controller takes next.
     pub chooser: Arc<dyn Chooser>,
+    /// The Docker Engine and the node images of machines in containers; none where there are none.
+    pub docker: Option<capstan_infra_docker::Settings>,
 }
 
 impl std::fmt::Debug for Parts {
@@ -61,6 +63,7 @@ impl Parts {
             entropy,
             keys,
             chooser: Arc::new(Fifo),
+            docker: Some(capstan_infra_docker::Settings::default()),
         }
     }
 }

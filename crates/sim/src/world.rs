@@ -144,6 +144,7 @@ impl World {
             // Cheap keys of one algorithm: what they are made of decides nothing.
             keys: Arc::new(UniformKeys::new(entropy)),
             chooser: Arc::new(Seeded::new(seed)),
+            docker: None,
         };
         // All of history is kept: oracles read it.
         let history = HistoryLimits {

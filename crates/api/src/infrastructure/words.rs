@@ -19,6 +19,18 @@ pub mod condition {
     pub const ETCD_PROVISIONED: &str = "EtcdProvisioned";
     /// The API server runs.
     pub const API_SERVER_PROVISIONED: &str = "APIServerProvisioned";
+    /// The load balancer's container runs.
+    pub const LOAD_BALANCER_AVAILABLE: &str = "LoadBalancerAvailable";
+    /// What the Docker Engine grants to node containers. Capstan's own.
+    pub const ENGINE_PRIVILEGES: &str = "EnginePrivileges";
+    /// The machine's container runs.
+    pub const CONTAINER_PROVISIONED: &str = "ContainerProvisioned";
+    /// systemd and containerd run in it.
+    pub const CGROUPS_READY: &str = "CGroupsReady";
+    /// The images that it is given are in it.
+    pub const PRE_LOADED_IMAGES_READY: &str = "PreLoadedImagesReady";
+    /// Its bootstrap is done.
+    pub const BOOTSTRAP_COMPLETED: &str = "BootstrapCompleted";
 }
 
 /// Reasons of conditions.
@@ -41,8 +53,30 @@ pub mod reason {
     pub const BOOTSTRAP_FAILED: &str = "BootstrapFailed";
     /// Something went wrong in this process.
     pub const INTERNAL_ERROR: &str = "InternalError";
-    /// The backend that the spec names is not served here.
-    pub const BACKEND_NOT_SUPPORTED: &str = "BackendNotSupported";
+    /// It is not there.
+    pub const NOT_PROVISIONED: &str = "NotProvisioned";
+    /// It cannot be used.
+    pub const NOT_AVAILABLE: &str = "NotAvailable";
+    /// Readers of v1beta1: the load balancer could not be made.
+    pub const LOAD_BALANCER_PROVISIONING_FAILED: &str = "LoadBalancerProvisioningFailed";
+    /// Everything is granted.
+    pub const ALL_PRIVILEGES: &str = "AllPrivileges";
+    /// What a node needs is granted, one by one.
+    pub const CAPABILITIES: &str = "Capabilities";
+    /// Something that a node needs is refused.
+    pub const CAPABILITIES_MISSING: &str = "CapabilitiesMissing";
+    /// The container does not run.
+    pub const WAITING_FOR_CONTAINER: &str = "WaitingForContainer";
+    /// systemd and containerd do not run.
+    pub const WAITING_FOR_CGROUPS: &str = "WaitingForCGroups";
+    /// Images are being loaded.
+    pub const WAITING_FOR_PRELOADED_IMAGES: &str = "WaitingForPreloadedImages";
+    /// The bootstrap is done.
+    pub const COMPLETED: &str = "Completed";
+    /// The bootstrap is not done.
+    pub const NOT_COMPLETED: &str = "NotCompleted";
+    /// The bootstrap failed, and is not tried again.
+    pub const FAILED: &str = "Failed";
     /// The object is going away.
     pub const DELETING: &str = "Deleting";
     /// The summary is good.

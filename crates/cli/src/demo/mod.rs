@@ -50,7 +50,7 @@ pub(crate) async fn demo(arguments: Demo) -> anyhow::Result<()> {
         address: arguments.listen,
         advertise: None,
     };
-    let plane = plane::start(folder.path().to_owned(), listen).await?;
+    let plane = plane::start(folder.path().to_owned(), listen, arguments.docker.clone()).await?;
 
     let outcome = tokio::select! {
         biased;

@@ -4,7 +4,6 @@
 //!   being deleted           close the workload cluster, let go
 //!   managed by others       nothing
 //!   without an owner        wait for the Cluster controller
-//!   another backend         wait for its provider
 //!   without an endpoint     hand one out
 //!   not open                open the workload cluster
 //! ```
@@ -57,12 +56,6 @@ pub(super) fn decide(view: &View) -> Plan<Action> {
             "Waiting for the Cluster controller to set the owner reference",
         ));
     };
-    if !view.is_in_memory() {
-        return Plan::wait(Why::new(
-            reason::BACKEND_NOT_SUPPORTED,
-            "only the inMemory backend is served here",
-        ));
-    }
     if !view.object.spec.control_plane_endpoint.is_valid() {
         return claim(view);
     }

@@ -42,11 +42,6 @@ fn ready(view: &View, is_open: bool, trail: &Trail<ActError>) -> Draft {
     let not_ready = |reason: &str, message: String| Draft::new(READY, Status::False, reason, message);
     if view.is_deleting() {
         not_ready(reason::DELETING, String::new())
-    } else if !view.is_in_memory() {
-        not_ready(
-            reason::BACKEND_NOT_SUPPORTED,
-            "Only the inMemory backend is served here".to_owned(),
-        )
     } else if let Some(error) = trail.failure() {
         not_ready(reason::NOT_READY, error.to_string())
     } else if is_open {

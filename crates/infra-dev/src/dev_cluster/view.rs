@@ -35,9 +35,4 @@ impl View {
     pub fn is_deleting(&self) -> bool {
         self.object.metadata.deletion_timestamp.is_some()
     }
-
-    /// Does it live in this process?
-    pub fn is_in_memory(&self) -> bool {
-        self.object.spec.backend.in_memory.is_some()
-    }
 }

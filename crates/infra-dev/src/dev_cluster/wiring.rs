@@ -47,6 +47,10 @@ impl Reconciler for DevClusterReconciler {
         }
     }
 
+    fn concerns(&self, object: &DevCluster) -> bool {
+        object.spec.backend.in_memory.is_some()
+    }
+
     fn pause(&self, object: &DevCluster) -> Pause {
         let cluster = owner_of(object).and_then(|it| self.sources.clusters.get(&it));
         pause(cluster.as_deref(), object)

@@ -3,7 +3,6 @@
 //! ```text
 //!   being deleted                 stop the VM with all it left in the cluster, let go
 //!   without Machine or Cluster    wait for the Machine controller
-//!   another backend               wait for its provider
 //!   cluster not provisioned       wait for the DevCluster
 //!   without bootstrap data        wait for the bootstrap provider
 //!   without a VM                  start one
@@ -58,7 +57,6 @@ impl Action {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wait {
     Owner,
-    Backend,
     ClusterInfrastructure,
     ControlPlane,
     BootstrapData,
@@ -70,10 +68,6 @@ impl Wait {
             Self::Owner => Why::new(
                 "WaitingForOwner",
                 "Waiting for the Machine controller to set the owner reference",
-            ),
-            Self::Backend => Why::new(
-                reason::BACKEND_NOT_SUPPORTED,
-                "only the inMemory backend is served here",
             ),
             Self::ClusterInfrastructure => Why::new(
                 reason::WAITING_FOR_CLUSTER_INFRASTRUCTURE,
@@ -96,9 +90,6 @@ pub(super) fn wait(view: &View) -> Option<Wait> {
     let (Some(machine), Some(cluster)) = (&view.machine, &view.cluster) else {
         return Some(Wait::Owner);
     };
-    if view.object.spec.backend.in_memory.is_none() {
-        return Some(Wait::Backend);
-    }
     if !cluster.infrastructure_provisioned() || !view.is_cluster_open {
         return Some(Wait::ClusterInfrastructure);
     }

@@ -182,7 +182,6 @@ fn provisioned(type_: &str, up: Parts, wait: Option<Wait>, problem: Option<&Prob
 fn vm_reason(wait: Wait) -> &'static str {
     match wait {
         Wait::Owner | Wait::ClusterInfrastructure => reason::WAITING_FOR_CLUSTER_INFRASTRUCTURE,
-        Wait::Backend => reason::BACKEND_NOT_SUPPORTED,
         Wait::ControlPlane => reason::WAITING_FOR_CONTROL_PLANE,
         Wait::BootstrapData => reason::WAITING_FOR_BOOTSTRAP_DATA,
     }

@@ -4,7 +4,7 @@ use std::{fmt::Write, sync::Arc};
 
 use capstan_api::{
     core::{Cluster, Machine},
-    infrastructure::{DevMachine, DockerMachineBackend},
+    infrastructure::DevMachine,
 };
 use capstan_base::{SeededEntropy, Timestamp};
 use capstan_engine::{Lookup, ObjectKey, Plan, Trail, Wake};
@@ -193,12 +193,6 @@ fn a_machine_waits_for_what_it_needs_by_name() {
         .bootstrap
         .data_secret_name = None;
     check(&without_data, "wait WaitingForControlPlaneInitialized");
-    let mut contained = view(0, false, join());
-    object(&mut contained, |it| {
-        it.spec.backend.in_memory = None;
-        it.spec.backend.docker = Some(DockerMachineBackend::default());
-    });
-    check(&contained, "wait BackendNotSupported");
     let mut without_authority = view(12, true, init());
     without_authority.authorities = Lookup::Absent;
     check(

@@ -51,6 +51,10 @@ impl Reconciler for DevMachineReconciler {
         }
     }
 
+    fn concerns(&self, object: &DevMachine) -> bool {
+        object.spec.backend.in_memory.is_some()
+    }
+
     fn pause(&self, object: &DevMachine) -> Pause {
         let cluster = cluster_of(object).and_then(|it| self.sources.clusters.get(&it));
         pause(cluster.as_deref(), object)

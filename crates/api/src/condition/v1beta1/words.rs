@@ -69,6 +69,12 @@ keyword! {
         ExternalRemediationTemplateAvailable = "ExternalRemediationTemplateAvailable",
         /// `MachineHealthCheck`: the repair request could be made.
         ExternalRemediationRequestAvailable = "ExternalRemediationRequestAvailable",
+        /// `DevCluster`, `DockerCluster`: the load balancer's container runs.
+        LoadBalancerAvailable = "LoadBalancerAvailable",
+        /// `DevMachine`, `DockerMachine`: the container runs.
+        ContainerProvisioned = "ContainerProvisioned",
+        /// `DevMachine`, `DockerMachine`: the bootstrap is done.
+        BootstrapExecSucceeded = "BootstrapExecSucceeded",
         /// `ClusterClass`: all variables are known.
         VariablesReconciled = "VariablesReconciled",
         /// `ClusterClass`: all references name the newest API version.

@@ -1,0 +1,3 @@
+module capstan.example/ground/pause
+
+go 1.26.0
